@@ -13,12 +13,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 MAX_EMAIL_CHARACTERS = 254
 MAX_POSTAL_CODE_CHARACTERS = 16
-# Browsers and Python disagree about blanks among control characters: exclude them all.
+# Browsers and Python count different control characters as blanks: exclude every such character.
 _EMAIL_PATTERN = r'^[^\s\x00-\x1f\x7f-\x9f@<>"]{1,64}@[^\s\x00-\x1f\x7f-\x9f@<>"]{1,189}$'
 _NO_EMAIL = "this is no e-mail address"
 _DASHES = re.compile(r"[\u2010-\u2015\u2212\u30fc\ufe58\ufe63\uff0d\u00ad]")
 _SEPARATORS = re.compile(r"[\s-]")
-# Kosovo has a code for users of ISO 3166-1.
+# ISO 3166-1 assigns Kosovo no code: `XK` is among the codes that the standard leaves to users.
 _USER_ASSIGNED = frozenset({"XK"})
 
 
@@ -45,7 +45,7 @@ def _is_email(text: str) -> bool:
 
 
 def _check_email(address: str) -> str:
-    # Imported for the first address: no other call needs it.
+    # Imported here: only calls with an e-mail address need the package.
     from email_validator import EmailNotValidError, validate_email
 
     try:
@@ -104,7 +104,7 @@ PostalCode = Annotated[
 
 
 def needs_city(country: str) -> bool:
-    """Return whether a country's addresses have a city; Hong Kong's have none."""
+    """Return whether a country's addresses require a city; Hong Kong's do not."""
     rules = _rules(country)
     return rules is not None and "city" in rules.required_fields
 
@@ -112,9 +112,9 @@ def needs_city(country: str) -> bool:
 def postal_code_of(code: str, country: str) -> str:
     """Return a postal code with its country's blanks and dashes.
 
-    Without rules for the country, return the code unchanged. An empty code stays empty if the
-    country requires none. Raises ValueError for an empty code that the country requires, and for a
-    code of another form.
+    Without rules for the country's codes, return the code unchanged. An empty code stays empty if
+    the country requires no code. Raises ValueError if a required code is empty, and for a code of
+    another form.
     """
     rules = _rules(country)
     if rules is None:

@@ -14,7 +14,7 @@ _AHEAD = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 
 
 def is_by_person(method: str, headers: Mapping[str, str]) -> bool:
-    """Return whether a person opens the address now; counts and bills include no other call."""
+    """Return whether a person opens the address now; ads count and bill no other call."""
     return not is_ahead(method, headers) and not is_bot(headers.get("user-agent"))
 
 

@@ -45,8 +45,8 @@ class ContentBounds:
     told_at_once: int = 10
     # Tags in a site's list, the most used first.
     listed_tags: int = 500
-    # Due pages by which a list of tags corrects the stored numbers. With more due pages, the list
-    # counts all pages until the schedule has caught up.
+    # Due pages whose changes a list of tags adds to the stored numbers. With more due pages, the
+    # list counts all pages until the schedule has caught up.
     corrected_pages: int = 100
 
 
@@ -85,7 +85,7 @@ class SocialBounds:
     chunk_readers: int = 5_000
     # Chunks recorded at once: as many as the messages of a call to SQS.
     chunks_at_once: int = 10
-    # From this many readers on, a fan-out delivers a post to both halves at the same time.
+    # From this many readers on, two threads deliver a post, each to half of the readers.
     halved_from: int = 500
     # Documents whose messages a sweep sends again.
     swept_at_once: int = 1_000
@@ -114,10 +114,10 @@ class SocialBounds:
     page_refill: int = 100
     # An author's newest posts that a new follower gets.
     back_fill_posts: int = 200
-    # News stored for a reader, without posts by strangers: five times the complete part, as checks
-    # remove some.
+    # Posts stored in the news of a reader, without posts by strangers: five times COMPLETE in
+    # `timelines/repair.py`, as checks remove some.
     news_kept: int = 5_000
-    # Posts renamed at once.
+    # Posts in which a change of a person's name replaces the name at once.
     posts_renamed_at_once: int = 1_000
     # Newest actions of each kind that a refill adds to a feed.
     refill_newest: int = 1_000
@@ -129,7 +129,7 @@ class SocialBounds:
     rerank_subscribers: int = 1_000
     # Chunks of a re-ranking for a message: about a second's work. Another message does the rest.
     rerank_chunks: int = 20
-    # Readers who watch an author that a step notifies of a post: about a tenth of a second's work.
+    # Readers in a step that notifies watchers of a post: about a tenth of a second's work.
     watchers_at_once: int = 1_000
     # Steps of a message; another message does the rest.
     watcher_steps: int = 20
@@ -168,20 +168,20 @@ class AssetBounds:
 class AnalyticsBounds:
     """The bounds of analytics."""
 
-    # Paths that a site counts a day, and values of each other dimension; the rest is `*other*`.
-    # Known names have as many places again.
+    # Unknown names that a site counts on a day: paths, and values each of referrers and campaigns;
+    # the rest is `*other*`. Known names have as many places again.
     paths: int = 5_000
     sources: int = 1_000
     # Places for names that only one network has asked for.
     paths_of_one: int = 2_500
     sources_of_one: int = 500
-    # Names that a network vouches for a day: 200 networks leave places for others.
+    # Names for which a network may vote on a day: 200 networks leave places for others.
     paths_of_network: int = 30
     sources_of_network: int = 6
-    # Known names: of the day before, with the most visitors.
+    # The names of the day before with the most visitors: they count as known.
     top_paths: int = 2_500
     top_sources: int = 500
-    # Late names to which a run of the schedule moves their earlier hits.
+    # Late names whose earlier hits a run of the schedule moves from `*other*` to their own rows.
     late_in_a_run: int = 1_000
     # Names of paths and sources that a worker's container remembers as known.
     names_remembered: int = 50_000
@@ -207,7 +207,8 @@ class ShopBounds:
     embedded_entries: int = 128
     # Stocks, carts or orders that a step of a run of the schedule handles.
     tended_at_once: int = 500
-    # Products that facets, and a category's page, count: all of 50,000 take a third of a second.
+    # Products that one count reads, for facets or a category's page: all of 50,000 take a third of
+    # a second.
     counted_products: int = 10_000
     # Newest products to score for very frequent words.
     scored_products: int = 10_000

@@ -1,6 +1,7 @@
 """The remaining time of an invocation, which bounds every call out of the process.
 
-After a request failed for lack of the database, the container's next requests wait for it briefly.
+After a request failed for lack of the database, the container's next requests wait for the
+database only briefly.
 """
 
 import contextlib
@@ -14,12 +15,12 @@ from typing import Any
 import pymongo
 from pymongo import MongoClient
 
-# The reserve after a call out of the process, to store its outcome and answer.
+# The time left after a call out of the process: to store its outcome and to send the answer.
 RESERVE_SECONDS = 2.0
 # API Gateway stops waiting after 29 s, and a cold start may use some of them; an election usually
 # ends within 12 s.
 REQUEST_SECONDS = 20.0
-# Long enough to find a server that has come back: the driver looks at most twice a second.
+# Long enough to find a server that has come back: the driver looks again after half a second.
 SHORT_SECONDS = 1.0
 
 
@@ -89,9 +90,9 @@ def aside(seconds: float) -> Iterator[float]:
 class Outage:
     """A container's record of an outage of its database.
 
-    The first request waits for an election. Once a request has waited in vain, the container's
-    other requests wait for a second each, until the driver finds a primary. Otherwise an outage
-    would block every container all the time.
+    Before the outage is known, a request waits as long as an election takes. Once a request has
+    waited in vain, each later request of the container waits for at most a second, until the
+    driver finds a primary. Otherwise an outage would block every container all the time.
     """
 
     def __init__(self, client: MongoClient[Any]) -> None:
@@ -105,5 +106,5 @@ class Outage:
         return SHORT_SECONDS if self._is_suspected else REQUEST_SECONDS
 
     def suspect(self) -> None:
-        """Record that a request failed for lack of the database or of time."""
+        """Record that a request failed with 503, perhaps for lack of the database."""
         self._is_suspected = True

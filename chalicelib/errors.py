@@ -157,7 +157,7 @@ class UnsupportedMediaType(Problem):
 
 
 class InvalidRequest(Problem):
-    """The body, the query or the path breaks the rules named in `errors`."""
+    """The body, the query, the path or a header breaks the rules named in `errors`."""
 
     status = 422
     code = "invalid_request"
@@ -218,7 +218,7 @@ class EditWindowOver(Problem):
 
 
 class TooManyBlocked(Problem):
-    """The caller blocks as many people as allowed, or as many as allowed block the other."""
+    """The caller's list of blocked people is full, or the other person's list of blockers."""
 
     status = 409
     code = "too_many_blocked"

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from chalicelib import signing
 
-# A guest is known for this long from their last name.
+# A guest's token is valid for this long from its issue.
 LIFETIME = timedelta(days=90)
-# The claims of a name of 100 characters and a site of 64, with JSON's escapes.
+# Enough for a name of 100 characters and a site of 64, with JSON's escapes.
 MAX_TOKEN_CHARACTERS = 2_000
 # The beginning of every token; `read` verifies the rest.
 PREFIX = "guest."

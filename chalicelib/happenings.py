@@ -64,7 +64,7 @@ def note(  # noqa: PLR0913 - a happening, its time and its transaction
 ) -> None:
     """Note a change of a site's thing, if the site has happenings switched on.
 
-    `due`: the later instant of the change; the sweep sends the message then.
+    `due`: the instant of a change that is still to come; the sweep sends the message then.
     """
     if site in runtime.settings.action_sites:
         outbox.note(runtime, Happened(kind=kind, thing=thing), session, due=due)

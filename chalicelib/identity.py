@@ -39,7 +39,7 @@ Role = Literal[
 # Roles that may have reserved names.
 STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
 
-# The prefix of the ids of subjects that are no ids themselves, or in a reserved form.
+# The prefix of an id that is a subject's hash: the subject is no valid id, or of a reserved form.
 HASHED = "hashed|"
 _ID = re.compile(ID_PATTERN)
 _HASHED_ID = re.compile(re.escape(HASHED) + "[A-Za-z0-9_-]{43}")
@@ -99,12 +99,12 @@ class Principal:
     - `sites`: the sites of a publisher, an editor or a moderator (`chalicelib.sites.permissions`).
       None: the token names no sites; empty: it allows no site.
     - `picture`: the https address of their picture.
-    - `site`: the only site where they may act, as a guest or as a person of an issuer of the site;
-      None: every site.
+    - `site`: the only site where they may act, as a guest, as a person of an issuer of the site,
+      or by a sign-in with a provider; None: every site.
     - `is_guest`: whether they have no account.
     - `badges`: shown beside their name at their site.
-    - `email`: their address, if the deployment's issuer vouches for it, or an issuer of a site if
-      the site trusts its addresses.
+    - `email`: their address, verified by the deployment's issuer, or by an issuer of a site that
+      trusts this issuer's addresses; None: no verified address.
     """
 
     id: str
@@ -137,7 +137,7 @@ def identify(
 
     PLAZA_JWT_SECRET verifies HS256, and the keys at PLAZA_JWKS_URL verify RS256 and ES256; a
     token's own `alg` never selects the wrong kind of key. PLAZA_SIGNING_KEYS verify the tokens of
-    guests and of people of providers, and the issuers of a site the tokens for the site. Raises
+    guests and of people of providers; keys of a site's issuers verify the site's tokens. Raises
     Unauthenticated for an invalid or expired token, and Unavailable if the keys of its issuer
     cannot be read.
     """
@@ -290,7 +290,7 @@ def _key(settings: Settings, now: datetime, algorithm: str, kid: str | None) -> 
     if algorithm == "HS256" and settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
     if algorithm in site_tokens.ASYMMETRIC and settings.jwks_url is not None:
-        # PyJWT binds a key to its published algorithm, so no other accepts it.
+        # PyJWT binds a key to its published algorithm, so the key verifies no other algorithm.
         return _key_set(settings.jwks_url).find(kid, now)
     raise Unauthenticated("The token is signed with an algorithm that is not accepted here")
 

@@ -13,14 +13,17 @@ MAX_INSTANT = datetime(_YEARS.stop, 1, 1, tzinfo=UTC)
 
 
 def _to_instant(time: datetime) -> datetime:
-    """Return the time in UTC in whole milliseconds, as BSON; ValueError outside `_YEARS`."""
-    if time.year not in _YEARS:
-        raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
-    return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
+    """Return the time in UTC in whole milliseconds; ValueError for a year outside `_YEARS`."""
+    # Python converts no time of its first or last year.
+    if _YEARS.start - 1 <= time.year <= _YEARS.stop:
+        found = time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
+        if found.year in _YEARS:
+            return found
+    raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
 
 
 def _as_date(text: Any) -> Any:
-    """Raise ValueError for a time without an offset: pydantic takes a midnight for a date."""
+    """Return a date's text; ValueError for a time: pydantic would cut a midnight to a date."""
     if isinstance(text, str) and len(text) != len("2026-03-01"):
         raise ValueError("an instant needs its offset")
     return text
@@ -33,7 +36,7 @@ def _in_years(day: date) -> date:
 
 
 Instant = Annotated[AwareDatetime, AfterValidator(_to_instant)]
-# An instant with its offset, or a date for its midnight in the zone of the question.
+# An instant with its offset, or a date: its midnight in the time zone of the query.
 Bound = Annotated[
     Instant | Annotated[date, BeforeValidator(_as_date), AfterValidator(_in_years)],
     Field(union_mode="left_to_right"),

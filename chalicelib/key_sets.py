@@ -1,8 +1,8 @@
 """An identity provider's published keys, cached to survive its outages and bad answers.
 
-A set is renewed after five minutes, so a withdrawn key leaves within that time. While the provider
-fails, the last good set serves for up to an hour. An unknown key id, as after a rotation, also
-causes a fetch. There is at most one fetch in ten seconds.
+The first call after five minutes renews a set, which then lacks withdrawn keys. While the provider
+fails, the last good set serves for up to an hour, withdrawn keys included. An unknown key id, as
+after a rotation, also causes a fetch. There is at most one fetch in ten seconds.
 """
 
 import http.client
@@ -50,7 +50,7 @@ class KeySet:
         """Return the key of an id.
 
         Raises Unauthenticated for an id that the provider does not publish, and Unavailable if the
-        provider is unreachable.
+        provider fails and the last good set is over an hour old or lacks the key.
         """
         if kid is None:
             raise Unauthenticated("The token does not say which key it is signed with")

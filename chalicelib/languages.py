@@ -1,4 +1,4 @@
-"""Languages of the texts for readers; Plaza's elements of pages have the same languages."""
+"""Languages of the server's texts for people; Plaza's web elements have the same languages."""
 
 from typing import Literal
 

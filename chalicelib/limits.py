@@ -26,8 +26,8 @@ from chalicelib.runtime import Runtime
 
 # An address may write this many times as often as a person: offices and phones share addresses.
 ADDRESS_SHARE = 10
-# The networks of an IPv6 /48, the block of a site or a customer, together may write as often as 16
-# networks: a /48 has 65,536, enough to use up a fifth of all slots.
+# All /64 networks of an IPv6 /48, a customer's usual block, together may write as often as 16 such
+# networks: a /48 has 65,536 of them, enough to use up a fifth of all slots.
 WIDE_SHARE = 16
 # Addresses share this many rows of a limit: more addresses make no more rows.
 SLOTS = 2**18
@@ -54,7 +54,7 @@ class Limit:
 
 
 COMMENTS = Limit("comments", burst=20, every=timedelta(seconds=3))
-# Comments on nodes: each site counts its people by its trust in them.
+# Comments on nodes, by address; each site limits a person's comments by its trust in the person.
 NODE_COMMENTS = Limit("node_comments", burst=20, every=timedelta(seconds=3), of_person=False)
 POSTS = Limit("posts", burst=20, every=timedelta(seconds=5))
 # Actions of the activity feed, which applications may report for other people.
@@ -68,7 +68,7 @@ FLAGS = Limit("flags", burst=10, every=timedelta(minutes=6))
 EDITS = Limit("edits", burst=60, every=timedelta(seconds=1))
 # Pages of a person's export, which read much.
 EXPORTS = Limit("exports", burst=60, every=timedelta(seconds=1))
-# Previews: of comments, which are rendered and stored nowhere, and of pages' drafts.
+# Previews of comments, which Plaza renders but does not store, and of pages' drafts.
 PREVIEWS = Limit("previews", burst=60, every=timedelta(seconds=1))
 # Saves of pages, as often as an editor's autosave, and publishing them.
 CONTENT = Limit("content", burst=120, every=timedelta(seconds=1))
@@ -94,7 +94,7 @@ INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
 # Parts of assets, each up to 4 MiB, and editors' other writes of assets.
 ASSETS = Limit("assets", burst=200, every=timedelta(milliseconds=500))
-# Carts, which need no token: each is stored for months, and can hold goods from other buyers.
+# Carts, which need no token: each is stored for months, and can reserve stock.
 CARTS = Limit("carts", burst=20, every=timedelta(seconds=10))
 # Checkouts, which begin a payment.
 CHECKOUTS = Limit("checkouts", burst=10, every=timedelta(seconds=10))
@@ -254,8 +254,8 @@ def scale(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance
 def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
     """Return the updates that count a write, in order; after a failure no later update runs.
 
-    The first updates check each allowance but the first, and count nothing. The first allowance
-    needs no such check: its count, the first of the counts, fails if it allows no write.
+    Checks of every allowance but the first come before all counts, and count nothing. The first
+    allowance needs no check: its count comes first, and fails if the allowance is used up.
     """
     guards = [_Step(each, _refusal(each, now)) for each in allowances[1:]]
     return guards + [_Step(each, _count(each, now)) for each in allowances]

@@ -62,7 +62,9 @@ def is_absolute(url: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """The permitted content of a kind of text; make one object for each kind: it caches the parser.
+    """The permitted content of a kind of text; make one object for each kind.
+
+    The module caches a parser for each object.
 
     - `is_link`: whether a destination is a link.
     - `edit`: changes the tokens.
@@ -118,8 +120,8 @@ def render(
     """Return the HTML of a Markdown text, without raw HTML, scripts and styles.
 
     `env` is the input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML, and
-    above MOST_TOKENS as soon as the parser reaches them. Raises Unreadable for a new text
-    (`is_new`) that, with decoded entities, shows nothing or has unbalanced directional controls.
+    above MOST_TOKENS before the parse ends. Raises Unreadable for a new text (`is_new`) that, with
+    decoded entities, shows nothing or has unbalanced directional controls.
     """
     parser = _parser(dialect)
     known = _environment(dialect, env)
@@ -298,7 +300,7 @@ def _bound_nesting(
 
 
 def _outside(rule: BlockRule) -> BlockRule:
-    """Return a rule that begins no container; an outer container still ends the block before it."""
+    """Return a rule that begins no container; an outer container's marker still ends a block."""
 
     def ends(state: StateBlock, begin: int, end: int, silent: bool) -> bool:  # noqa: FBT001
         return silent and state.sCount[begin] < state.blkIndent and rule(state, begin, end, silent)

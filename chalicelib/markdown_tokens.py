@@ -17,7 +17,7 @@ class TooLarge(Exception):
 
 
 class Tokens(list[Token]):
-    """A list of tokens that counts against the bound of its text, which all its lists share."""
+    """A list of a text's tokens; all lists of the text share the bound in `env`."""
 
     def __init__(self, env: Any) -> None:
         super().__init__()

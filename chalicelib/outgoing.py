@@ -35,9 +35,9 @@ class Way:
         """Return the result of `work`; raises its errors, and TimeoutError after `seconds`.
 
         The invocation's remaining time may shorten the wait. Raises TimeoutError at once if no time
-        is left, or if `MOST_ABANDONED` calls still run. `work` runs in a thread, since the time-out
-        of a socket bounds neither a name's resolution nor a server that sends a byte a second.
-        Abandoned work runs on.
+        is left, or while `MOST_ABANDONED` abandoned calls still run. `work` runs in a thread, since
+        the time-out of a socket bounds neither a name's resolution nor a server that sends a byte a
+        second. Abandoned work runs on.
         """
         patience = deadlines.patience(seconds)
         if patience <= 0 or self._abandoned >= MOST_ABANDONED:

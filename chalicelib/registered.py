@@ -12,7 +12,8 @@ from typing_extensions import TypedDict
 class AnyOf:
     """Marks a field that accepts any model of a registry.
 
-    The OpenAPI document shows the models registered when it is made, except their fields `without`.
+    The OpenAPI document shows each model registered when it is made, but not the fields in
+    `without`.
     """
 
     def __init__(self, registry: Mapping[str, Any], without: Collection[str] = ()) -> None:
@@ -44,7 +45,7 @@ def _part(model: Any, without: Collection[str]) -> Any:
 
 
 def name_in(registry: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return a validator that raises ValueError for a name not yet registered at its call."""
+    """Return a validator: it raises ValueError for a name that is not registered when it runs."""
 
     def check(name: str) -> str:
         if name not in registry:

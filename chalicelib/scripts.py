@@ -1,6 +1,6 @@
 """Letters of scripts that write words without spaces between them.
 
-In other scripts, a mark or a name needs a border beside letters: "me@ann" has no mention, and
+In other scripts, no mention or emphasis begins inside a word: "me@ann" has no mention, and
 "f*ck this sh*t" has no emphasis. Korean has spaces, but its particles follow a word without one.
 """
 

@@ -26,7 +26,7 @@ class InvalidSettings(Exception):
 
 
 def _text(message: str) -> str:
-    """Return the message of a check of this module, without pydantic's prefix."""
+    """Return the message of a setting's validator, without pydantic's prefix."""
     return message.removeprefix("Value error, ")
 
 
@@ -396,8 +396,8 @@ class Settings(BaseModel):
     def is_local(self) -> bool:
         """Whether `public_url` is an address of this machine, as in development.
 
-        Then hosts that sites name may be on this machine too, without TLS. Else they must be
-        public.
+        Then the addresses that callers name may have any host, also without TLS. Else each host
+        must be public.
         """
         return urlsplit(self.public_url).hostname in _LOOPBACK
 

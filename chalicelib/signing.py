@@ -82,7 +82,8 @@ def encode(data: bytes) -> str:
 def decode(text: str) -> bytes | None:
     """Return the bytes of a text that `encode` returned; None for any other text.
 
-    Base64 ignores the last character's spare bits, so several texts decode to the same bytes.
+    Base64 ignores the last character's spare bits: without the comparison, several texts would
+    decode to the same bytes.
     """
     try:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -103,8 +103,8 @@ def verify(
 ) -> tuple[Mapping[str, Any], SiteIssuer]:
     """Return the claims of a site's token, and the issuer that signed it; the times are unchecked.
 
-    Several issuers may have one `iss`, as while a key is replaced. Raises Unauthenticated, and
-    Unavailable if the published keys that may verify the token cannot be read.
+    Several issuers may have the same `iss`, for instance during a change of keys. Raises
+    Unauthenticated, and Unavailable if the published keys that may verify the token cannot be read.
     """
     import jwt
 
@@ -147,7 +147,8 @@ def _verify_anew(
     token: str, find_key: FindKey, issuer: str | None, audience: str | None, now: datetime
 ) -> Mapping[str, Any]:
     """Verify and cache a token, and return its claims; as `decode_signed`."""
-    # A late import: it would slow every cold start, and workers and schedules read no token.
+    # Imported late: at the top, `jwt` would slow every cold start, also of workers and schedules,
+    # which read no token.
     import jwt
 
     header = jwt.get_unverified_header(token)
@@ -176,7 +177,7 @@ def _key(site: str, issuer: SiteIssuer, now: datetime, algorithm: str, kid: str 
     if algorithm == "HS256" and issuer.secret is not None:
         return issuer.secret.get_secret_value()
     if algorithm in ASYMMETRIC and issuer.jwks_url is not None:
-        # PyJWT binds a key to its published algorithm, so no other accepts it.
+        # PyJWT binds a key to its published algorithm, and refuses a token with another algorithm.
         return _key_set(site, issuer.jwks_url).find(kid, now)
     raise Unauthenticated
 

@@ -226,7 +226,7 @@ _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
 
 
 def check_address(url: str) -> str:
-    """Return an address; raise ValueError if readers and browsers could see different hosts in it.
+    """Return an address; raise ValueError if it is none, or readers could mistake its host.
 
     For a browser, the host of `https://bank.example@evil.example` is `evil.example`.
     """
@@ -250,11 +250,11 @@ Url = Annotated[
     StringConstraints(pattern=r'^https?://[^\s\x00-\x1f\x7f-\x9f<>"]+$', max_length=2_000),
     AfterValidator(check_address),
 ]
-# Fields of answers: the bounds of requests for the JSON Schema, without their validators.
+# Fields of answers: the JSON Schema has the bounds of requests, and no validator runs.
 ShownLine = Annotated[str, Field(max_length=200)]
 ShownName = Annotated[str, Field(max_length=100)]
 ShownUrl = Annotated[str, Field(max_length=2_000)]
-# An address of this API, or of a store that it signs: ASCII without quotation marks.
+# An address of this API, or a signed address of a store: ASCII without `"` and backslash.
 OwnUrl = Annotated[str, Field(max_length=4_000, pattern=r"^[!#-\[\]-~]*$")]
 
 
@@ -267,7 +267,7 @@ def html_of(most_bytes: int) -> Any:
     return Field(json_schema_extra={"x-plaza-max-bytes": 4 * most_bytes + len('\\"\\"')})
 
 
-# Several lines, unchanged except for their line breaks; a field adds its bound with `at_most`.
+# Several lines, trimmed, with unified line breaks; a field adds its bound with `at_most`.
 Paragraphs = Annotated[
     _Trimmed,
     AfterValidator(_unify_newlines),

@@ -40,7 +40,7 @@ def midnight(day: date, time_zone: str) -> datetime:
 
 
 def hour_of(day: date, hour: int, time_zone: str) -> datetime:
-    """Return the first instant of an hour of a day in UTC.
+    """Return the first instant, in UTC, of an hour of a day in a zone.
 
     An hour that the clock jumps over comes later by the length of the jump.
     """

@@ -21,8 +21,8 @@ from chalicelib.texts import IGNORABLE
 RULES = 3
 MAX_TOKEN_CHARACTERS = 64
 
-# Only in these scripts, a search ignores marks: in other scripts, a mark is a vowel, or makes
-# another letter.
+# Only in these scripts, a search ignores all marks. In other scripts, a mark outside `_POINTS` may
+# be a vowel, or make another letter.
 _ACCENTED = ("LATIN", "GREEK", "CYRILLIC")
 # Scripts of the classes ID and SA of UAX #14, by the names of their characters.
 _UNSPACED = (

@@ -6,8 +6,8 @@ from typing import Any
 from deploy.functions import retained_log
 from deploy.intrinsics import attribute, filled, when
 
-# No path, since it has ids of people and tokens. The functions' lines have the same request id, and
-# the route: `resource` is the greedy one for nearly all calls.
+# The line has no path: paths contain ids of people, and tokens. `resource` is the greedy resource
+# for nearly all calls; the functions' lines have the same request id, and the route.
 _LINE = {
     "request_id": "$context.requestId",
     "time_ms": "$context.requestTimeEpoch",

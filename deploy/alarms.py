@@ -32,9 +32,9 @@ _UNPAID_SHARE = 0.01
 
 
 def alarms(functions: list[Function], namespace: str) -> dict[str, Any]:
-    """Return every alarm; `namespace` is that of the metrics which Plaza counts itself.
+    """Return all alarms; Plaza's own metrics are in `namespace`.
 
-    A command has none: its caller sees the answer.
+    A command has no alarm: its caller sees the answer.
     """
     found = dict(_api_alarms())
     for function in functions:
@@ -48,7 +48,7 @@ def alarms(functions: list[Function], namespace: str) -> dict[str, Any]:
 
 
 def _api_alarms() -> Iterator[tuple[str, Any]]:
-    # From the gateway, so of everything that callers saw, whatever the cause.
+    # The gateway counts every failure that a caller saw, whatever the cause.
     failures = _metric("AWS/ApiGateway", "5XXError", "Average", ApiName=API_NAME)
     latency = _metric("AWS/ApiGateway", "Latency", "p99", ApiName=API_NAME)
     yield _alarm("api", "failing", failures, Threshold=_FAILING_SHARE, EvaluationPeriods=2)
@@ -83,14 +83,14 @@ def _schedule_alarms(function: Scheduled) -> Iterator[tuple[str, Any]]:
 
 
 def _function_alarms(function: Function) -> Iterator[tuple[str, Any]]:
-    # A schedule fails no more often than it runs.
+    # The period spans the longest rate, so that it contains a run of each schedule.
     schedules = function.schedules if isinstance(function, Scheduled) else ()
     period = max(_PERIOD_SECONDS, *map(seconds_between, schedules), 0)
     name = reference(function.resource)
     for metric in ("Errors", "Throttles"):
         count = _metric("AWS/Lambda", metric, "Sum", FunctionName=name)
         yield _alarm(function.title, metric.lower(), count, Threshold=0, Period=period)
-    # A rare schedule is less than a hundredth of the runs of its function.
+    # A p99 would hide a rare schedule: less than a hundredth of its function's runs.
     longest = "Maximum" if schedules else "p99"
     duration = _metric("AWS/Lambda", "Duration", longest, FunctionName=name)
     near_ms = _NEAR_TIMEOUT_SHARE * function.timeout_seconds * 1000
@@ -101,7 +101,7 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     (failed,) = FAN_OUTS_FAILED.units
     yield _alarm("fan-outs", "given-up", _metric(namespace, failed, "Sum"), Threshold=0)
     (unsent,) = UNSENT.units
-    # A lost call now and then is a schedule's matter.
+    # A single failed call needs no alarm: a schedule sends its messages again.
     yield _alarm(
         "queues",
         "unsent",
@@ -109,7 +109,7 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
         Threshold=0,
         EvaluationPeriods=2,
     )
-    # A message now and then fails and succeeds at its next delivery.
+    # A single failed message needs no alarm: as a rule, its next delivery succeeds.
     yield _alarm("queues", "failed-messages", _failed(namespace), Threshold=0, EvaluationPeriods=3)
     _, waited = OWED.units
     # A document without a worker is found after 31 minutes, and then every 32.
@@ -134,7 +134,7 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
 
 
 def _failed(namespace: str) -> dict[str, Any]:
-    """Return the failed messages of all queues; a series over everything would cost one more."""
+    """Return a query that sums the queues' failed messages: a series of all would cost extra."""
     ((queue,),), (*_, failed) = BATCH.dimensions, BATCH.units
     query = f'SELECT SUM({failed}) FROM SCHEMA("{namespace}", {queue})'  # noqa: S608 - no SQL, and no caller's input
     return {"Metrics": [{"Id": "failed", "Expression": query, "Period": _PERIOD_SECONDS}]}
@@ -152,7 +152,7 @@ def _metric(namespace: str, name: str, statistic: str, **dimensions: Any) -> dic
 
 
 def _part(name: str, namespace: str, metric: str) -> dict[str, Any]:
-    """Return an hour's sum of a metric, to calculate with."""
+    """Return a query of a metric's hourly sum, as a term of an expression."""
     return {
         "Id": name,
         "ReturnData": False,
@@ -172,7 +172,7 @@ def _alarm(
     return f"Alarm{to_cfn_resource_name(f'{subject}-{kind}')}", {
         "Type": "AWS::CloudWatch::Alarm",
         "Properties": {
-            # Not as release 0.3.0 named it, whose alarms go after these have come.
+            # Not release 0.3.0's name: its alarms go after these have come.
             "AlarmName": filled(f"${{AWS::StackName}}/{subject}-{kind}"),
             "AlarmDescription": f"docs/operations/alarms.md#{kind}",
             "AlarmActions": actions,

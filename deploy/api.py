@@ -19,9 +19,9 @@ _STAGE = reference("RestAPI.Stage")
 
 
 def problem_body(response: dict[str, Any]) -> dict[str, Any]:
-    """Return the problem+json of one of API Gateway's own answers.
+    """Return the problem+json of an answer of API Gateway's own.
 
-    The default for all other answers, whose status varies, leaves the status out.
+    A default answer has no status here, since its status varies.
     """
     status = {"status": response["statusCode"]} if "statusCode" in response else {}
     return {
@@ -58,8 +58,8 @@ def _api() -> dict[str, Any]:
     return {
         "Name": API_NAME,
         "DefinitionBody": _definition(),
-        # Else the stage would keep the last snapshot when parameters alone change, since SAM
-        # compares the definition before their values are in it.
+        # SAM compares definitions before it fills parameters in. Without this, the stage would
+        # stay at its last snapshot when parameters alone change.
         "AlwaysDeploy": True,
         "TracingEnabled": True,
         "AccessLogSetting": access_log_setting(),
@@ -68,7 +68,7 @@ def _api() -> dict[str, Any]:
 
 
 def _usage_plan() -> dict[str, Any]:
-    """Return the usage plan of callers with a key; its rates are those of the API."""
+    """Return the usage plan of callers with a key; its rates equal the API's."""
     return {
         "Description": filled("Who calls ${AWS::StackName}"),
         "ApiStages": [{"ApiId": reference("RestAPI"), "Stage": _STAGE}],
@@ -85,19 +85,19 @@ def _definition() -> dict[str, Any]:
     return {
         "info": {"title": API_NAME, "description": _description()},
         "securityDefinitions": {"api_key": {"type": "apiKey", "name": "x-api-key", "in": "header"}},
-        # All of them: API Gateway would look at the first type of `Accept` alone.
+        # Every type is binary: with a list, API Gateway would compare only the first of `Accept`.
         "x-amazon-apigateway-binary-media-types": ["*/*"],
         "x-amazon-apigateway-gateway-responses": _own_answers(),
-        # By OpenAPI's extensions, since the translator that tests this knows no such properties.
+        # OpenAPI's extensions, since the SAM translator of the tests lacks these properties.
         "x-amazon-apigateway-security-policy": when("NamesTlsPolicy", reference("TlsPolicy")),
         "x-amazon-apigateway-endpoint-access-mode": when("NamesTlsPolicy", "BASIC"),
     }
 
 
 def _description() -> Any:
-    """Return the API's description, which names the account's role for logs if we set it.
+    """Return the API's description, which refers to the account's role for logs if we set it.
 
-    So the role is set before the stage, which cannot log without it.
+    The reference orders CloudFormation: the role before the stage, which cannot log without it.
     """
     by_role = filled("Plaza. Logs by the role of ${ApiLogsAccount}")
     return when("MakesLogsRole", by_role, otherwise="Plaza")
@@ -116,7 +116,7 @@ def _own_answers() -> dict[str, Any]:
 
 
 def _parameters() -> dict[str, Any]:
-    """Return the headers of a gateway's own answer, whose form quotes each constant."""
+    """Return the headers in the form of a gateway response: constants have single quotes."""
     return {
         f"gatewayresponse.header.{name}": _mapped(value, "'{}'".format)
         for name, value in _plain_headers().items()
@@ -135,11 +135,10 @@ def _mapped(value: Any, quoted: Callable[[str], str]) -> Any:
 
 
 def _plain_headers() -> dict[str, Any]:
-    """Return the headers of each answer that API Gateway gives by itself.
+    """Return the headers of API Gateway's own answers.
 
-    Its CORS headers are those that the app sends to a caller whose origin is not listed. API
-    Gateway cannot look an origin up. It could reflect any, and then allow what the list does not:
-    docs/decisions/0049.
+    The CORS headers are the app's for an unlisted origin: API Gateway cannot look an origin up.
+    If it reflected every origin, it would allow unlisted origins: docs/decisions/0049.
     """
     first = first_of(reference("AllowedOrigins"))
     return {

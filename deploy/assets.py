@@ -1,4 +1,4 @@
-"""The bucket of assets, for sites that keep theirs in S3; a deployment may do without."""
+"""The S3 bucket of assets; the stack has it only with `MakeAssetBucket`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from deploy.intrinsics import attribute, filled, reference, when
 
 BUCKET = "AssetBucket"
 CONDITION = "MakesAssetBucket"
-# What reads, writes and sweeps assets, and the files of imports and exports.
+# Functions that read, write or delete assets, or the files of imports and exports.
 USERS = frozenset(
     {"api_handler", "move_assets", "assets_schedules", "move_nodes", "comments_schedules"}
 )
@@ -14,7 +14,7 @@ _OBJECTS = [
     *("s3:GetObject", "s3:PutObject", "s3:DeleteObject"),
     *("s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"),
 ]
-# Without ListBucket, S3 says of a missing object that it is forbidden.
+# Without ListBucket, S3 answers 403 for a missing object, not 404.
 _WHOLE = ["s3:ListBucket", "s3:ListBucketMultipartUploads"]
 
 _BLOCKED = (
@@ -24,7 +24,7 @@ _BLOCKED = (
 
 
 def bucket_resources() -> dict[str, Any]:
-    """Return the bucket, which stays when the stack goes, and its policy: TLS alone."""
+    """Return the bucket, which outlasts the stack, and its policy, which demands TLS."""
     plain = {
         "Effect": "Deny",
         "Principal": "*",
@@ -62,7 +62,7 @@ def _properties() -> dict[str, Any]:
     return {
         "PublicAccessBlockConfiguration": dict.fromkeys(_BLOCKED, True),
         "BucketEncryption": {"ServerSideEncryptionConfiguration": [encryption]},
-        # Plaza aborts uploads after a day; this is for what it could not.
+        # Plaza aborts uploads after a day; S3 aborts the uploads that Plaza missed.
         "LifecycleConfiguration": {
             "Rules": [
                 {
@@ -77,7 +77,7 @@ def _properties() -> dict[str, Any]:
 
 
 def _cors() -> dict[str, Any]:
-    """Return what lets pages send parts, and read what a presigned address leads to."""
+    """Return the CORS rule: pages may upload parts, and read files by presigned addresses."""
     return {
         "AllowedMethods": ["GET", "HEAD", "PUT"],
         "AllowedOrigins": ["*"],
@@ -88,7 +88,7 @@ def _cors() -> dict[str, Any]:
 
 
 def bucket_statements() -> list[Any]:
-    """Return the statements of a role that works with the bucket, if there is one."""
+    """Return a role's statements for the bucket; CloudFormation drops them without a bucket."""
     objects = {"Effect": "Allow", "Action": _OBJECTS, "Resource": filled(f"${{{BUCKET}.Arn}}/*")}
     whole = {"Effect": "Allow", "Action": _WHOLE, "Resource": attribute(BUCKET)}
     return [when(CONDITION, objects), when(CONDITION, whole)]

@@ -11,7 +11,7 @@ from typing import Any
 from deploy.declared import ROOT
 from local.environments import environment
 
-# The first holds what ships as well.
+# `dev` includes the packages that ship.
 FILES = tuple(ROOT / f"requirements-{part}.txt" for part in ("dev", "load", "audit"))
 AUDITOR = (ROOT / ".venv-audit", ROOT / "requirements-audit.txt")
 CLEAN, FOUND, NOT_ASKED = 0, 1, 2
@@ -22,7 +22,7 @@ class NotAsked(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Audit the requirements; exits with 1 for an advisory, with 2 if it could not ask."""
+    """Audit the requirements; exit with 1 for an advisory, with 2 if the service gave no answer."""
     parser = argparse.ArgumentParser(prog="script/audit", description=__doc__)
     parser.add_argument("--osv-url", help="another address of the advisory service (OSV)")
     given = parser.parse_args(arguments)

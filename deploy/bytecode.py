@@ -1,4 +1,4 @@
-"""Bytecode in the package: Lambda's disk is read-only, so every cold start would compile."""
+"""Bytecode for the package: without it, each cold start compiles, as Lambda's disk is read-only."""
 
 import compileall
 import os

@@ -11,7 +11,7 @@ from deploy.intrinsics import filled, reference, when
 
 # CloudFront adds it to each call, so that the API's web ACL knows a call that came this way.
 PROOF_HEADER = "x-plaza-cdn"
-# The unguessable end of the stack's own id. Nobody outside of the account is told it.
+# The unguessable end of the stack's id; only the account's own users can read it.
 PROOF = {"Fn::Select": [2, {"Fn::Split": ["/", reference("AWS::StackId")]}]}
 CACHING_DISABLED = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad"
 ALL_VIEWER_EXCEPT_HOST = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
@@ -26,10 +26,10 @@ _WITH_COUNTRY = "api-with-country"
 _READS = ["GET", "HEAD", "OPTIONS"]
 _ALL = [*_READS, "PUT", "POST", "PATCH", "DELETE"]
 _ONE_YEAR_SECONDS = 31_536_000
-# What an answer depends on beside its path and query. CloudFront does not look at `Vary`.
+# Listings vary by these headers, beside path and query. CloudFront ignores `Vary`.
 _LISTINGS_VARY_BY = ["Accept", "Authorization", "Origin"]
-# All whose caching CloudFront lets us end. It keeps them for ten seconds otherwise, whatever their
-# Cache-Control says and also where nothing is cached: one caller's 404 would be another's.
+# The errors whose caching CloudFront lets us end. By default, it caches them for ten seconds,
+# whatever their Cache-Control says, even on paths without a cache: a caller's 404 reaches others.
 _ERRORS = (400, 403, 404, 405, 414, 500, 501, 502, 503, 504)
 
 
@@ -48,8 +48,8 @@ def cdn_resources() -> dict[str, Any]:
             "CachePolicy",
             {"CachePolicyConfig": _cache_policy("listings", _LISTINGS_VARY_BY, "all")},
         ),
-        # A policy for the cache's key is the one way to forward this header but not `Host`, by
-        # which API Gateway refuses calls. Nothing is kept: answers to hits are `no-store`.
+        # Only a cache policy forwards this header without `Host`, with which API Gateway would
+        # refuse the call. CloudFront stores no answer: answers to hits are `no-store`.
         "CdnHits": (
             "CachePolicy",
             {"CachePolicyConfig": _cache_policy("hits", [COUNTRY_HEADER], "all")},
@@ -63,7 +63,7 @@ def cdn_resources() -> dict[str, Any]:
 
 
 def only_by_the_cdn() -> dict[str, Any]:
-    """Return the statement of a web ACL that a call did not come by the distribution."""
+    """Return a web ACL's statement that matches calls past the distribution."""
     proof = {
         "FieldToMatch": {"SingleHeader": {"Name": PROOF_HEADER}},
         "PositionalConstraint": "EXACTLY",
@@ -129,9 +129,9 @@ def _behavior(methods: list[str], policy: Any) -> dict[str, Any]:
 
 
 def _cache_policy(name: str, headers: list[str], queries: str) -> dict[str, Any]:
-    """Return a policy that keeps what its own Cache-Control allows, and never for longer.
+    """Return a policy that caches an answer as long as its Cache-Control allows, up to a year.
 
-    A least time of more than 0 would keep even what is `private` or `no-store`.
+    A MinTTL above 0 would cache even answers that are `private` or `no-store`.
     """
     listed = {"HeaderBehavior": "whitelist", "Headers": headers}
     return {
@@ -150,7 +150,7 @@ def _cache_policy(name: str, headers: list[str], queries: str) -> dict[str, Any]
 
 
 def _name(of: str) -> dict[str, Any]:
-    # Names of policies are an account's, in all regions.
+    # A policy's name is unique within an account, across all regions.
     return filled(f"${{AWS::StackName}}-${{AWS::Region}}-{of}")
 
 

@@ -1,4 +1,4 @@
-"""What the commands of `script/plaza` share: their files, their sites, and their ends."""
+"""Parts that the commands of `script/plaza` share: files, sites, failures and exit codes."""
 
 import argparse
 import contextlib

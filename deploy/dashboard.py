@@ -1,4 +1,4 @@
-"""One CloudWatch page of a deployment: what callers see, what workers do, what waits."""
+"""A deployment's dashboard in CloudWatch: alarms, requests, functions, schedules and queues."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _HEIGHT = 6
 # A widget takes no more than 100 alarms.
 _LISTED = 60
 Series = list[Any]
-# Not as release 0.3.0 named it, whose dashboard goes after this has come.
+# Not release 0.3.0's name: CloudFormation makes this dashboard before it deletes that one.
 DASHBOARD_NAME = "${AWS::StackName}-overview"
 
 
@@ -50,7 +50,7 @@ def dashboard(
         ),
         _chart("Concurrent executions", "Maximum", *_lambda(functions, "ConcurrentExecutions")),
         _chart("Duration, p99 (ms)", "p99", *_lambda(functions, "Duration")),
-        # Of the runs that succeeded; those of a function together are above.
+        # Only runs that succeeded; the chart above has all runs of each function.
         _chart(
             "Schedules, p99 (ms)",
             "p99",

@@ -1,4 +1,4 @@
-"""Declarations of the app and a stage's configuration, from which the template is made."""
+"""The app's declarations and a stage's configuration: the sources of the template."""
 
 import json
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""The web ACL in front of the API: the deployment's own, or one that limits each address.
+"""The web ACL in front of the API: the operator's, or the stack's, which limits each address.
 
-Behind CloudFront all calls come from a few addresses, none of which may be limited. There the
-stack's own web ACL lets nobody else in.
+Behind CloudFront, all calls come from a few addresses, so no address has a limit. There the stack's
+web ACL blocks calls that bypass CloudFront.
 """
 
 import json
@@ -21,9 +21,9 @@ _PROBLEM = {
 
 
 def firewall(cors: dict[str, Any]) -> dict[str, Any]:
-    """Return the web ACL of the stack's own, and the API's link to it or to another.
+    """Return the stack's web ACL, and the API's link to it or to the operator's.
 
-    `cors` are the headers by which a page may read what the ACL answers.
+    The headers `cors` let a page read the answer of the web ACL.
     """
     return {
         "WebAcl": {
@@ -95,7 +95,7 @@ def _header(name: str, value: Any) -> Any:
 
 
 def _counted(name: str) -> dict[str, Any]:
-    """Return the setting that counts calls without samples, which keep addresses and tokens."""
+    """Return the setting that counts calls, without samples: they contain addresses and tokens."""
     return {
         "CloudWatchMetricsEnabled": True,
         "MetricName": filled(f"${{AWS::StackName}}-{name}"),

@@ -46,7 +46,7 @@ def log_group(function: Function) -> dict[str, Any]:
 
 
 def retained_log() -> dict[str, Any]:
-    """Return a log group, which stays when the stack goes, until its lines expire."""
+    """Return a log group that outlasts the stack; its lines expire."""
     return {
         "Type": "AWS::Logs::LogGroup",
         "DeletionPolicy": "RetainExceptOnCreate",
@@ -99,10 +99,10 @@ def function_additions(function: Function) -> dict[str, Any]:
 
 
 def _clock(function: Scheduled) -> dict[str, Any]:
-    """Return the rules of a function's schedules, and what becomes of the runs that fail.
+    """Return the rules of a function's schedules, and the settings of runs that fail.
 
-    The next run is the retry. Runs that failed or never began are kept for inspection; no more
-    than the most frequent schedule's runs of one period wait.
+    Lambda retries no run: the next run does the work. Runs that failed or never began go to a
+    queue for inspection. A run waits at most as long as the shortest rate, so few runs wait.
     """
     age = min(seconds_between(each) for each in function.schedules)
     return {
@@ -133,7 +133,7 @@ def rate(every: timedelta) -> str:
 
 
 def runs_at_once(function: Scheduled) -> int:
-    """Return how many runs the clock can start before the first one's time-out: none waits."""
+    """Return the most runs at a time, if each takes its whole time-out: so no run waits."""
     return sum(-(-function.timeout_seconds // seconds_between(each)) for each in function.schedules)
 
 

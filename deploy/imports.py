@@ -1,4 +1,4 @@
-"""Commands that bring pages and products of other systems over."""
+"""Commands that import pages and products of other systems."""
 
 import argparse
 import os
@@ -47,7 +47,7 @@ def import_pages(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
 
     done = _run(given, "items", wordpress.parse, work)
     if not given.dry_run:
-        # Some may be people whom an account has claimed for their comments.
+        # An account may have claimed some of these writers already, for their comments.
         claims.follow(runtime, given.site, imported_writers(runtime.database, given.site))
     yield from _report(done, "pages", _PAGES, given)
 
@@ -68,7 +68,7 @@ def _run(
     parse: Callable[[BinaryIO], Iterator[Part]],
     work: Callable[[Iterator[Part], Tell], ImportReport],
 ) -> ImportReport:
-    """Run an import of a file, with a bar; a file that is broken brings nothing."""
+    """Import a file, with a bar; parse all of it first, so that a broken file imports nothing."""
     with opened(given.file) as file:
         size, bar = os.fstat(file.fileno()).st_size, Bar()
 

@@ -21,10 +21,10 @@ def filled(text: str) -> dict[str, Any]:
 
 
 def when(condition: str, value: Any, otherwise: Any = NO_VALUE) -> dict[str, Any]:
-    """Return a value under a condition, and without it the other one, or no property at all."""
+    """Return a value where a condition holds, else `otherwise`; by default, else no property."""
     return {"Fn::If": [condition, value, otherwise]}
 
 
 def first_of(list_: Any) -> dict[str, Any]:
-    """Return the first part of a text that is a list by commas."""
+    """Return the first part of a comma-separated text."""
     return {"Fn::Select": [0, {"Fn::Split": [",", list_]}]}

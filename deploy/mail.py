@@ -1,6 +1,6 @@
-"""What SES needs to send letters and to tell of returned letters; a deployment may do without.
+"""SES's resources for letters and bounces; the stack has them only with `MailFrom`.
 
-The identity is the operator's: its domain has to say that SES may send for it.
+The operator sets the identity up: the DNS of its domain has to allow SES to send.
 """
 
 from typing import Any
@@ -9,12 +9,12 @@ from deploy.intrinsics import attribute, filled, reference, when
 from deploy.queues import MAIL_QUEUE, MAIL_TOPIC
 
 CONDITION = "SendsMail"
-# By its name, since the functions know it, and without mail nothing makes it.
+# A fixed name, no reference: without mail, there is no resource to refer to.
 CONFIGURATION_SET_NAME = "${AWS::StackName}-letters"
 _CONFIGURATION_SET = "MailConfigurationSet"
 _REPUTATION = {"ReputationMetricsEnabled": True}
 _OWN_ACCOUNT = {"StringEquals": {"aws:SourceAccount": reference("AWS::AccountId")}}
-# A letter that comes back, and a reader who calls one spam; SES knows twelve kinds.
+# Bounces, and readers' reports of spam; SES has further kinds.
 _EVENTS = ("BOUNCE", "COMPLAINT")
 
 
@@ -35,7 +35,7 @@ def mail_resources() -> dict[str, Any]:
             Protocol="sqs",
             Endpoint=attribute(MAIL_QUEUE),
             RawMessageDelivery=True,
-            # SES's first message to a topic is a sentence.
+            # The filter drops SES's first message to a topic, which is plain text.
             FilterPolicyScope="MessageBody",
             FilterPolicy={"eventType": ["Bounce", "Complaint"]},
         ),
@@ -54,7 +54,7 @@ def _destination() -> dict[str, Any]:
                 "SnsDestination": {"TopicARN": reference(MAIL_TOPIC)},
             },
         ),
-        # SES tries the topic at once.
+        # SES publishes to the topic while CloudFormation makes the destination.
         "DependsOn": [f"{MAIL_TOPIC}Policy"],
     }
 
@@ -79,11 +79,11 @@ def _resource(kind: str, **properties: Any) -> dict[str, Any]:
 
 
 def sending_statements() -> list[Any]:
-    """Return the statements of the role that sends letters: from one address alone."""
+    """Return the statements that let a role send letters, from `MailFrom` alone."""
     account = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}"
-    # With a further @, there is a second part of no address, too.
+    # The added @ gives an empty `MailFrom` a second part, too.
     domain = {"Fn::Select": [1, {"Fn::Split": ["@", filled("${MailFrom}@")]}]}
-    # An address is an identity of its own, or its domain is.
+    # SES's identity is the address, or its domain.
     identities = [
         filled(f"{account}:identity/${{MailFrom}}"),
         {"Fn::Sub": [f"{account}:identity/${{Domain}}", {"Domain": domain}]},
@@ -91,7 +91,7 @@ def sending_statements() -> list[Any]:
     ]
     allowed = {
         "Effect": "Allow",
-        # Of a whole message, whose headers Plaza writes.
+        # Plaza sends whole messages, with its own headers.
         "Action": ["ses:SendRawEmail"],
         "Resource": identities,
         "Condition": {"StringEquals": {"ses:FromAddress": reference("MailFrom")}},

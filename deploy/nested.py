@@ -1,6 +1,6 @@
 """Nested stacks: resources that nothing else refers to, in templates of their own.
 
-Whatever they refer to outside of themselves becomes a parameter, which the main stack passes.
+Each reference to the main stack becomes a parameter, which the main stack passes.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 from deploy.intrinsics import attribute, reference
 
-# The main stack's name; the name of a nested stack has a random end.
+# The parameter for the main stack's name; a nested stack's own name has a random end.
 _DEPLOYMENT = "Deployment"
 _STACK_NAME = "AWS::StackName"
 
@@ -55,7 +55,7 @@ def nested_stack(
 
 
 def _lift(part: Any, values: dict[str, Any]) -> Any:
-    """Return a part with parameters in the place of its references, and note their values."""
+    """Return a part with its references replaced by parameters; add their values to `values`."""
     match part:
         case {"Ref": str(name)}:
             return reference(_noted(name, None, values))
@@ -75,7 +75,7 @@ def _lifted_by(values: dict[str, Any]) -> Any:
 
 
 def _noted(name: str, of: str | None, values: dict[str, Any]) -> str:
-    """Return the parameter of a reference, or the name itself if every stack knows it."""
+    """Return the name of a reference's parameter; AWS's pseudo parameters stay as they are."""
     if name == _STACK_NAME:
         values[_DEPLOYMENT] = reference(_STACK_NAME)
         return _DEPLOYMENT

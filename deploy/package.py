@@ -48,9 +48,9 @@ def main() -> None:
 def package(stage: str, out: Path, architecture: str) -> None:
     """Write `deployment.zip` and `sam.json` of a stage into `out`, for a processor."""
     environment = {**os.environ, **stage_environment(stage), "PYTHONDONTWRITEBYTECODE": "1"}
-    # Chalice insists on one; the template names none, so it deploys anywhere.
+    # Chalice needs a region; the template names none, so it deploys to any region.
     environment.setdefault("AWS_DEFAULT_REGION", "us-east-1")
-    # The app is imported to learn its queues, as the stage names them.
+    # The import reads the environment: the app's queues have the stage's names.
     os.environ.update(environment)
     from app import app
 
@@ -71,7 +71,7 @@ def package(stage: str, out: Path, architecture: str) -> None:
 
 
 def _write(file: Path, template: dict[str, Any]) -> None:
-    """Write a template without indentation, which is half of it: CloudFormation takes 1 MB."""
+    """Write a template without indentation: that halves it, and CloudFormation takes only 1 MB."""
     file.write_text(json.dumps(template, separators=(",", ":")))
 
 

@@ -1,4 +1,4 @@
-"""What a deployment may choose: the template's parameters, and the conditions that they make."""
+"""The template's parameters, and the conditions, rules and variables that come from them."""
 
 from typing import Any
 
@@ -10,30 +10,30 @@ from deploy.mail import CONFIGURATION_SET_NAME
 from deploy.patterns import constraint
 from deploy.queues import concurrency_parameter
 
-# The members of the deployment's secret, which become variables: of every function, and of the API
-# with the functions below. CloudFormation takes no more than 60 references in a template.
+# Members of the deployment's secret, as variables. Every function has the shared members, the API
+# also its own, and the functions below some. A template may have at most 60 references.
 SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
-# They sign and seal, and hash addresses.
+# Keys that sign links, seal secrets, and hash addresses.
 SIGNING_SECRETS = ("signing_keys",)
 # An import hashes the addresses of its authors as the API hashes those of guests.
 IMPORTING = frozenset({"move_nodes"})
-# Letters of notifications: it hashes their addresses, and signs their links.
+# This function writes notification letters: it hashes addresses, and signs links.
 NOTIFYING = frozenset({"comments_schedules"})
-# With `Payments=stripe` alone: a secret without them would fail every other deployment.
+# Only with `Payments=stripe`: a reference fails where the secret lacks the member.
 PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
-# With `Akismet` alone.
+# Only with `Akismet`.
 SPAM_SECRETS = ("akismet_key",)
-# With `VapidPublicKey` alone, and of the sender alone: all others know the public key.
+# Only with `VapidPublicKey`, and only for the sender: other functions use the public key.
 PUSH_SECRETS = ("vapid_private_key",)
 # The functions that send push messages, and events to webhooks: they open the hooks' secrets.
 PUSHING = frozenset({"send_webhooks"})
-# The functions beside the API's that ask about spam, which it has to know of.
+# The functions beside the API's that ask about spam; the API has the member, too.
 ASKING = frozenset({"run_batches"})
 # The functions beside the API's that ask the payments' provider.
 PAYING = frozenset({"resume_orders", "shop_schedules"})
-# CloudFormation's dynamic reference, of Secrets Manager's user guide; it is resolved when a
-# resource that bears it is made or changed.
+# A dynamic reference to a secret: CloudFormation resolves it when it makes or changes a resource
+# that contains it.
 _REFERENCE = (
     "{{{{resolve:secretsmanager:${{SecretName}}:SecretString:{member}::${{SecretVersion}}}}}}"
 )
@@ -91,7 +91,7 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         ),
         **{_parameter(field): _setting(field) for field in SETTINGS},
         "JwksUrl": {**_setting("jwks_url"), "AllowedPattern": "(https://.+)?"},
-        # A reference into the secret would fail where the secret has no such member.
+        # A parameter, since a reference fails where the secret lacks the member.
         "SubjectKey": _secret(
             "Hashes a token's sub that is no id; 32 characters or more, never to change", 32, 64
         ),
@@ -237,21 +237,21 @@ CONDITIONS: dict[str, Any] = {
     "HasCdn": {"Fn::Equals": [reference("Cdn"), "true"]},
     "HasCdnDomain": {"Fn::Not": [{"Fn::Equals": [reference("CdnCertificateArn"), ""]}]},
     "HasCdnWebAcl": {"Fn::Not": [{"Fn::Equals": [reference("CdnWebAclArn"), ""]}]},
-    # Its address is the one that API Gateway sees; the caller's is the one before it.
+    # API Gateway sees CloudFront's address; the caller's address is one hop before.
     "CountsCdn": {
         "Fn::And": [{"Condition": "HasCdn"}, {"Fn::Equals": [reference("TrustedHops"), ""]}]
     },
     "Reserves": {"Fn::Equals": [reference("ReserveConcurrency"), "true"]},
     "RequiresApiKey": {"Fn::Equals": [reference("RequireApiKey"), "true"]},
 }
-# Of the nested stacks alone.
+# Conditions that only the nested stacks use.
 NESTED_CONDITIONS: dict[str, Any] = {
     "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},
 }
 
 
 def _needs(given: str, needed: str, why: str) -> dict[str, Any]:
-    """Return the rule that a parameter which is given needs another one."""
+    """Return the rule that a value of `given` requires a value of `needed`."""
     has_given, has_needed = (
         {"Fn::Not": [{"Fn::Equals": [reference(each), ""]}]} for each in (given, needed)
     )
@@ -261,7 +261,7 @@ def _needs(given: str, needed: str, why: str) -> dict[str, Any]:
     }
 
 
-# What CloudFormation refuses before it changes anything; the functions would not start with it.
+# CloudFormation checks these rules before any change; functions that break one do not start.
 RULES: dict[str, Any] = {
     "KeySetNeedsAudience": _needs("JwksUrl", "JwtAudience", ", or any application's tokens count"),
     "DomainNeedsCertificate": _needs("CdnDomain", "CdnCertificateArn", ""),
@@ -290,7 +290,7 @@ def shared_variables() -> dict[str, Any]:
 
 
 def api_variables() -> dict[str, Any]:
-    """Return the environment variables that the API's function has beside those."""
+    """Return the environment variables that the API's function has beside the shared variables."""
     payments = payment_variables(PAYMENT_SECRETS)
     proofs = {
         _variable("cdn_proof"): when("HasCdn", PROOF, otherwise=reference("CdnProof")),
@@ -300,9 +300,9 @@ def api_variables() -> dict[str, Any]:
 
 
 def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:
-    """Return the variables of a function that asks the payments' provider; no other has them.
+    """Return the variables of a function that calls the payments' provider.
 
-    Only the API receives the provider's events.
+    Only the API receives the provider's events; other functions have "off" for their secrets.
     """
     return {
         _variable("payments"): reference(_parameter("payments")),
@@ -312,7 +312,7 @@ def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[st
 
 
 def spam_variables() -> dict[str, Any]:
-    """Return the variables of a function that asks about spam, if anybody is asked."""
+    """Return the variables of a function that asks Akismet about spam; none without `Akismet`."""
     return {name: when("AsksAkismet", value) for name, value in _resolved(SPAM_SECRETS).items()}
 
 

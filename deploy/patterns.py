@@ -1,6 +1,7 @@
-"""Patterns of parameters: CloudFormation refuses what a function would not start with.
+"""Patterns of parameters: CloudFormation refuses values that no function would start with.
 
-They come from the settings' own bounds. Without them an update would succeed, and all be down.
+The patterns come from the settings' own bounds. Without them, an update with a wrong value would
+succeed, and every function would fail.
 """
 
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from chalicelib.settings import Settings
 
 _SETTINGS: dict[str, Any] = Settings.model_json_schema()["properties"]
-# What the types of settings check beyond their schema.
+# The checks of the settings' types beyond their schema.
 _OWN = {
     "database": "(?!(admin|config|local)$)[A-Za-z0-9_-]{1,38}",
     "limits": r"off|(?=.*[1-9])([0-9]{1,3}(\.[0-9]+)?|\.[0-9]+|1000(\.0+)?)",
@@ -16,7 +17,7 @@ _OWN = {
 
 
 def constraint(field: str) -> dict[str, str]:
-    """Return what a parameter says of a setting's form; nothing for a setting of any text."""
+    """Return the constraints of a setting's parameter; empty for a setting that takes any text."""
     schema = _SETTINGS[field]
     if field in _OWN:
         return _optional(_OWN[field])
@@ -37,7 +38,7 @@ def _optional(pattern: str) -> dict[str, str]:
 
 
 def _whole_numbers(least: int, most: int) -> list[str]:
-    """Return patterns of the numbers between two, both included, without leading zeros."""
+    """Return patterns of the whole numbers from `least` to `most`, without leading zeros."""
     found = []
     for length in range(len(str(least)), len(str(most)) + 1):
         low = max(least, 10 ** (length - 1) if length > 1 else 0)

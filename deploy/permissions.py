@@ -69,7 +69,7 @@ _INTERFACES = filled(
 
 
 def role_properties(function: Function, workers: list[Worker], prefix: str) -> dict[str, Any]:
-    """Return the policies of a function's role; `prefix` is that of the queues' names."""
+    """Return the policies of a function's role; `prefix` begins the queues' names."""
     own = _policy("Work", _statements(function, receivers(function, workers, prefix)))
     key = _policy("Key", [_allow(["kms:Decrypt", "kms:GenerateDataKey"], reference("KmsKeyArn"))])
     return {
@@ -89,7 +89,7 @@ def _statements(function: Function, sends_to: list[Worker]) -> list[dict[str, An
     log = attribute(log_group_id(function))
     statements = [
         _allow(["logs:CreateLogStream", "logs:PutLogEvents"], log),
-        # X-Ray knows no resources.
+        # X-Ray's actions take no resource.
         _allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*"),
     ]
     if isinstance(function, Worker):

@@ -10,7 +10,7 @@ _CELLS = 24
 
 
 class Bar:
-    """One line on the standard error that is written anew; nothing in a log."""
+    """A line on standard error that `show` overwrites; without a terminal, no line."""
 
     def __init__(self) -> None:
         self._is_shown = sys.stderr.isatty()
@@ -18,7 +18,7 @@ class Bar:
         self._shown_at = -_PAUSE_SECONDS
 
     def show(self, part: str, share: float | None, done: str) -> None:
-        """Show the part that runs, how much of it is over if that is known, and what is done."""
+        """Show the running part, its finished share of 0 to 1 (None: unknown), and a count."""
         now = time.monotonic()
         if not self._is_shown or now - self._shown_at < _PAUSE_SECONDS:
             return
@@ -30,6 +30,6 @@ class Bar:
         print(f"{_CLEAR_LINE}{text[:columns]}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self._is_shown:
             print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)

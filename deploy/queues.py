@@ -8,12 +8,12 @@ from deploy.intrinsics import NO_VALUE, attribute, reference, when
 
 # The logical id of the queue of schedule runs that failed or that Lambda dropped.
 FAILED_SCHEDULES = "FailedSchedules"
-# The worker of letters, and the logical ids of its queue and of the topic whose events come there.
+# The worker of letters; the logical ids of its queue, and of the topic that sends events there.
 MAIL_WORKER = "send_letters"
 MAIL_QUEUE = "SendLettersQueue"
 MAIL_TOPIC = "MailEvents"
-# The longest that SQS offers, for queues as for dead letters: hits and events of ads are stored
-# nowhere else. A dead letter's time began when it was sent.
+# SQS's maximum, also for dead letters: only the queues store hits and ad events. The time of a dead
+# letter runs from the first send of its message.
 KEPT_SECONDS = 14 * 24 * 3_600
 # A queue may hold the only copy of a message, so no change of the stack deletes it.
 _KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
@@ -57,7 +57,7 @@ def queue_resources(worker: Worker, stage: str) -> dict[str, Any]:
 
 
 def failed_schedules(prefix: str) -> dict[str, Any]:
-    """Return the queue of failed runs; `prefix` is that of the queues' names."""
+    """Return the queue of failed schedule runs; `prefix` begins the queues' names."""
     return _dead_letters(FAILED_SCHEDULES, f"{prefix}failed-schedules")
 
 

@@ -1,4 +1,4 @@
-"""The calls of the audit log after a restore point that a restored database must hear of again."""
+"""Calls in the audit log after a restore point, to repeat in the restored database."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ DELETIONS = frozenset({"/content/{site}/assets/{asset}", "/users/me/assets/{asse
 REMOVALS = frozenset(f"{route}/versions/{{number}}" for route in DELETIONS)
 ROUTES = frozenset({ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, CHOICE, STOP})
 ROUTES |= DELETIONS | REMOVALS
-# Logs Insights ends its answers there: without a limit, and with the highest.
+# The most events of an answer of Logs Insights: by default, and with the highest limit.
 _CUTS = (10_000, 100_000)
 
 
@@ -94,7 +94,7 @@ def may_be_cut(lines: Iterable[str]) -> bool:
 
 
 def read_audit(lines: Iterable[str], since: datetime) -> Replay:
-    """Return the calls that the audit log has from a time on, in whatever order its lines are.
+    """Return the audit log's calls since a time; its lines may be in any order.
 
     Lines of other kinds are skipped, and so is the text before a line's JSON.
     """
@@ -117,7 +117,7 @@ def read_audit(lines: Iterable[str], since: datetime) -> Replay:
 
 
 class _Taken:
-    """What people took along to their account after the point: guests, imports, and orders."""
+    """Guests, imported people and orders that accounts claimed since the point, by account."""
 
     def __init__(self) -> None:
         self.people: defaultdict[str, set[str]] = defaultdict(set)
@@ -157,7 +157,7 @@ def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
     match call.method, call.route:
         case "DELETE", route if route == ERASURE:
             replay.erasures.add(user)
-            # The restored database does not know that they were the person's by then.
+            # The restored database lacks the person's claims since the point.
             guests = {each for each in taken.people[user] if GUEST_ID.fullmatch(each)}
             replay.erasures |= guests
             replay.imported |= taken.people[user] - guests

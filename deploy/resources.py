@@ -1,4 +1,4 @@
-"""The API's resources: the greedy one, and those of the paths that are wanted by themselves.
+"""The API's resources: the greedy resource, and a resource for each path of `OWN_RESOURCES`.
 
 API Gateway matches a call to the most specific resource, and Plaza matches a path of the greedy one
 to its route: docs/decisions/0222.
@@ -40,7 +40,7 @@ def with_few_resources(template: dict[str, Any]) -> dict[str, Any]:
     needs_key = {"security": when("RequiresApiKey", [{"api_key": []}])}
     everything = {
         _ANY: {**_method(GREEDY, integration), **needs_key},
-        # A browser's preflight has no headers chosen by the page.
+        # A browser's preflight sends no key.
         "options": _method(GREEDY, integration),
     }
     definition["paths"] = {**own, GREEDY: everything}

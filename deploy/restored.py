@@ -37,7 +37,7 @@ from deploy.replay import Removal, Replay, Standing, may_be_cut, read_audit
 
 # One key for each payment, so that a second run refunds nothing more.
 _REFUND_KEY = "restored"
-# The clocks of the provider and of the database.
+# The clocks of the provider and of the database may differ.
 _OVERLAP = timedelta(minutes=10)
 
 
@@ -56,7 +56,7 @@ class Deleted(NamedTuple):
 
 
 class Undecided(NamedTuple):
-    """A decision on a person that the database does not have: their name and status in it."""
+    """A decision on a person that the database lacks, and the person's name and status there."""
 
     decided: Standing
     name: str
@@ -76,7 +76,7 @@ class Refusal(NamedTuple):
 class Done(NamedTuple):
     """The results of a run: lines for the operator.
 
-    `unnamed` and `payments` are None where the settings name no bucket, and no provider.
+    `unnamed` is None if the settings name no bucket, `payments` if they name no provider.
     """
 
     calls: int
@@ -95,10 +95,10 @@ class Done(NamedTuple):
 
 
 def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool) -> Done:
-    """Do everything that the restored database lacks; return it for the operator.
+    """Repeat everything that the restored database lacks; return the results for the operator.
 
-    With `refunds`, payments without an order are given back. Raises StoreUnavailable, with nothing
-    done, if the settings lack a store that has assets.
+    With `refunds`, refund payments without an order. Raises StoreUnavailable, before any change, if
+    the settings lack a store that has assets.
     """
     for asset in ASSETS.of(runtime.database).find({}, {"versions": 1}):
         for version in asset["versions"]:
@@ -128,7 +128,7 @@ def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool)
 
 
 def _erase_buyers(runtime: Runtime, replay: Replay) -> Orders:
-    """Erase the buyers of single orders; an order that was made after the point is gone."""
+    """Erase the buyers of single orders; skip orders that the restored database lacks."""
     orders = Orders([], [])
     for each in sorted(replay.orders):
         order = find(runtime.database, each)
@@ -160,7 +160,7 @@ def _delete_assets(runtime: Runtime, replay: Replay) -> Deleted:
 def _undecided(runtime: Runtime, replay: Replay) -> Iterator[Undecided]:
     """Yield the decisions on people that a moderator has to make again.
 
-    No log has the end of a suspension, so a suspension is never known to be the same.
+    The log lacks the end of a suspension, so this yields every suspension.
     """
     for _, decided in sorted(replay.standings.items()):
         person = changing.find(runtime.database, decided.site, decided.user)
@@ -178,7 +178,7 @@ def _take_down(runtime: Runtime, removal: Removal) -> bool:
 
 
 def _missing_versions(runtime: Runtime) -> Iterator[Removal]:
-    """Yield the versions whose bytes are in no store any more."""
+    """Yield the versions whose store no longer has their bytes."""
     for asset in ASSETS.of(runtime.database).find().sort("_id"):
         for version in asset["versions"]:
             if "gone" not in version and not _is_stored(runtime, version):
@@ -195,11 +195,11 @@ def _is_stored(runtime: Runtime, version: Version) -> bool:
 
 
 def _waste_unnamed_blobs(runtime: Runtime) -> list[str] | None:
-    """Have the blobs of the bucket removed that nothing names; return them. None: no bucket."""
+    """Schedule the removal of blobs without a reference; return their names. None: no bucket."""
     if not runtime.settings.asset_bucket:
         return None
     stored = list(store_of(runtime, "s3").names())
-    # After the listing: a blob that is newer than it is not judged.
+    # Read names after the listing, so that a new blob does not count as unnamed.
     named, rows = _named_blobs(runtime), WASTE.of(runtime.database)
     unnamed = [blob for blob in stored if blob not in named]
     for blob in unnamed:
@@ -226,7 +226,7 @@ def _blobs_of(asset: Asset) -> Iterator[str]:
 
 
 def payments_without_order(runtime: Runtime, since: datetime) -> list[TakenPayment] | None:
-    """Return the provider's payments from a time on whose order is gone. None: no provider.
+    """Return the provider's payments since a time that have no order. None: no provider.
 
     The shop's schedule finds the payments of the other orders by itself.
     """
@@ -245,7 +245,7 @@ def payments_without_order(runtime: Runtime, since: datetime) -> list[TakenPayme
 
 
 def _refund_all(runtime: Runtime, payments: Sequence[TakenPayment]) -> Iterator[Refusal]:
-    """Give payments back; yield the refused payments. It gives all others back."""
+    """Refund payments; yield each payment that the provider refuses, and go on with the others."""
     for payment in payments:
         try:
             _refund(runtime, payment)
@@ -256,7 +256,7 @@ def _refund_all(runtime: Runtime, payments: Sequence[TakenPayment]) -> Iterator[
 
 
 def _refund(runtime: Runtime, payment: TakenPayment) -> None:
-    """Give a payment back, once; raises PaymentRefused."""
+    """Refund the rest of a payment, once; raises PaymentRefused and Unavailable."""
     provider = providers.provider_of(runtime, runtime.settings.payments or "fake")
     charge = Charge(payment.order, payment.amount_micros, payment.currency, email="")
     refunds = provider.statement(charge, payment.intent).refunds
@@ -332,7 +332,7 @@ class AuditFile(NamedTuple):
 def _file_of(path: str) -> AuditFile:
     """Return a file with its lines; raises ArgumentTypeError.
 
-    An id in a line may have any other character that ends a line.
+    Only a line feed ends a line: an id in a line may contain other line separators.
     """
     try:
         file = Path(os.environ.get("PLAZA_CALLED_FROM", "")) / path

@@ -1,4 +1,4 @@
-"""The part of the template that Chalice does not write, derived from what the app declares."""
+"""The part of the template that Chalice does not write, made from the app's declarations."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
         "Globals": {"Function": {"Environment": {"Variables": shared_variables()}}},
         "Resources": {
             **resources,
-            # By other names than release 0.3.0 had for an alarm or a dashboard.
+            # Logical ids that release 0.3.0 did not use for an alarm or a dashboard.
             "AlarmStack": nested[ALARMS],
             "DashboardStack": nested[DASHBOARD],
         },

@@ -22,7 +22,7 @@ from deploy.declared import ROOT
 
 SOURCES = ROOT / "web" / "embed"
 CONSOLE_SOURCES = ROOT / "web" / "console"
-# What the console has from the elements.
+# Files that the console shares with the elements.
 _SHARED_WITH_CONSOLE = ("api.js", "element.js", "keyboard.js", "times.js")
 ELEMENTS = {
     "plaza-ad": "ad.js",
@@ -34,7 +34,7 @@ ELEMENTS = {
     "plaza-hit": "hit.js",
     "plaza-watch": "watch.js",
 }
-# What an element loads later, if its reader or its site has need of it.
+# Modules that an element loads later, if its reader or its site needs them.
 LATER = {
     "BUILT_ACTS": "acts.js",
     "BUILT_ADDRESS": "cart-form.js",
@@ -53,11 +53,11 @@ LATER = {
     "BUILT_VISIT": "visit.js",
     "BUILT_WRITING": "writing.js",
 }
-# What the loader itself loads.
+# Modules that the loader itself loads.
 OF_LOADER = {"BUILT_BASE": "live.js", "BUILT_SCHEME": "scheme.js"}
 # Files that stay modules of their own: browsers load them once for all elements.
 _SHARED_BY_ELEMENTS = ("live.js",)
-# The language that elements have in themselves.
+# The language whose words the elements contain.
 _OWN_LANGUAGE = "en"
 _HASH_CHARACTERS = 12
 _IMPORT = re.compile(
@@ -68,7 +68,7 @@ _DESTRUCTURING = re.compile(r"^(\s*)const (?=[\[{])", re.MULTILINE)
 _LET_BEFORE = re.compile(
     r"^\s*(?P<let>let \w+[^;]*;)\n(?:\s*(?:/\*\*|//)[^\n]*\n)*\s*(?:const|let) [\[{]", re.MULTILINE
 )
-# What no source may do: each would break a page's policy, or render a text as markup.
+# Code that no source may have: it breaks a page's policy, or renders text as markup.
 _FORBIDDEN = re.compile(
     r"\beval\(|new Function|\.outerHTML|insertAdjacentHTML|\bstyle=|document\.write"
 )
@@ -123,7 +123,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def replace(file: Path, text: str) -> None:
-    """Write a file in one step: another process may read it, or build it, too."""
+    """Replace a file in one step: another process may read or build it meanwhile."""
     if file.exists() and file.read_text() == text:
         return
     with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".part", delete=False) as part:
@@ -164,10 +164,10 @@ def _hash(files: Mapping[str, str]) -> str:
 
 
 def small(text: str, kind: str = "text/javascript") -> str:
-    """Return a script or a style sheet without all that a browser does not need.
+    """Return a minified script or style sheet.
 
-    The minifier moves a destructuring in front of the declaration before it, which then reads too
-    late. It does not join `const` and `let`, so each destructuring becomes a `let`. Raises
+    The minifier moves a destructuring in front of the declaration before it, which may then
+    read too soon. It does not join `const` and `let`, so each destructuring becomes a `let`. Raises
     CannotJoin for a `let` directly before a destructuring.
     """
     if found := _LET_BEFORE.search(text):
@@ -193,7 +193,7 @@ def joined(sources: Path, entry: str, constants: Mapping[str, str]) -> str:
 
 
 def _read(sources: Path, file: str, texts: dict[str, str]) -> None:
-    """Read a file and all that it imports, each before what imports it."""
+    """Add a file and its imports to `texts`, each after its own imports; raises CannotJoin."""
     text = (sources / file).read_text()
     if found := _FORBIDDEN.search(text):
         raise CannotJoin(f"{file} uses {found[0]}")
@@ -204,7 +204,7 @@ def _read(sources: Path, file: str, texts: dict[str, str]) -> None:
 
 
 def _part(file: str, text: str, *, is_entry: bool) -> str:
-    """Return a file as a part of one module: its exports are names, its imports are there."""
+    """Return a file as a part of one module, where its imports and exports are plain names."""
     if file.endswith(".css"):
         style = json.dumps(small(text, "text/css"), ensure_ascii=False)
         return f"const {_name(file)} = {style};"

@@ -16,7 +16,7 @@ class UnverifiedPackage(Exception):
 
 
 def install_verified(requirements: Path, folder: Path, architecture: str = "x86_64") -> None:
-    """Install pinned requirements into a folder as Lambda needs them, on whatever machine.
+    """Install pinned requirements for Lambda into a folder, on any machine.
 
     Nothing is built. Raises UnverifiedPackage if a wheel's hash is not in the requirements.
     """
@@ -29,6 +29,6 @@ def install_verified(requirements: Path, folder: Path, architecture: str = "x86_
     done = subprocess.run([*command, "-r", str(requirements)], check=False)  # noqa: S603
     if done.returncode:
         raise UnverifiedPackage(f"the wheels of {requirements.name} could not be verified")
-    # Files of uv itself, and commands that nobody calls in Lambda.
+    # Files of uv itself, and commands that no function calls.
     (folder / ".lock").unlink(missing_ok=True)
     shutil.rmtree(folder / "bin", ignore_errors=True)

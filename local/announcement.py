@@ -1,4 +1,4 @@
-"""What the local server says: each step of its start, and then what to open."""
+"""The local server's output: each step of its start, and then the pages to open."""
 
 import contextlib
 import time
@@ -20,13 +20,13 @@ DISCUSSION = "/nodes/harbour-post:lighthouse-cafe/comments"
 
 @contextlib.contextmanager
 def step(name: str) -> Iterator[None]:
-    """Say what is being started and, once it has, how long that took."""
+    """Print a step's name and, when the step is done, its seconds."""
     started = time.monotonic()
     print(f"  {name:<13}", end="", flush=True)
     try:
         yield
     except BaseException:
-        # What went wrong is said on a line of its own.
+        # The failure's message begins a line of its own.
         print(flush=True)
         raise
     print(f"{time.monotonic() - started:4.1f} s", flush=True)
@@ -41,7 +41,7 @@ class Running:
     has_site: bool
 
     def announcement(self, details: Mapping[str, str]) -> str:
-        """Return what to open first, then the details by name, then what else there is to know."""
+        """Return the text: the pages to open, the details by name, and further commands."""
         named = {"Log": str(self.folder / "plaza.log"), **details}
         lines = [
             f"Plaza {__version__} is running; Ctrl-C stops it. Open one of these:",
@@ -73,7 +73,7 @@ class Running:
 def details_of(
     app: Chalice, runtime: Runtime, database: str, waiting: Mapping[str, int]
 ) -> dict[str, str]:
-    """Return what runs, by name; `waiting` are the messages that an earlier run left."""
+    """Return details of the running server by name; `waiting` counts old messages by queue."""
     kept = ", ".join(f"{count} in {name}" for name, count in waiting.items()) or "none"
     return {
         "MongoDB": database,

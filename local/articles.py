@@ -22,7 +22,7 @@ Read = Callable[[str], tuple[int, Any]]
 
 
 class Article(NamedTuple):
-    """A page, the elements of Plaza that it shows, and its HTML."""
+    """A page's title, its HTML, and the element of its discussion; "" without a discussion."""
 
     title: str
     main: str
@@ -30,13 +30,13 @@ class Article(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A page has another address now."""
+    """A page's new address."""
 
     address: str
 
 
 def reader(api: "WSGIApplication", environ: Mapping[str, Any]) -> Read:
-    """Return what asks the API on behalf of a request, as a page's own server would."""
+    """Return a function that reads from the API with a request's headers, as a page's server."""
 
     def read(path: str) -> tuple[int, Any]:
         told: list[str] = []
@@ -65,7 +65,7 @@ def filled(template: str, texts: Mapping[str, str], **html: str) -> str:
 
 
 def listed(read: Read, site: str) -> list[Any]:
-    """Return what the site shows, newest first, with its views."""
+    """Return at most 20 published pages, newest first, with views; none if the API fails."""
     status, found = read(f"/content/{site}?include=views&limit=20")
     return list(found["entries"]) if status == HTTPStatus.OK else []
 
@@ -104,7 +104,7 @@ def find(read: Read, site: str, address: str) -> Article | Moved | None:
 
 
 def place_of(address: str) -> str:
-    """Return where a page is read in the newspaper."""
+    """Return a page's path in the newspaper."""
     return f"/{quote(address)}"
 
 

@@ -28,7 +28,7 @@ LOOK_BACK = timedelta(days=2)
 _PRINTED = "https://harbour-post.example"
 # Credit lines of the town's advertisers: many times the budgets of their campaigns.
 DEMO_CREDIT = 10_000_000_000
-# Who reads the articles is nobody's program.
+# Plaza counts readers with a browser, and no programs.
 _BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 _MARK = {"_id": "demo"}
 _LOCAL = "local.state"
@@ -97,7 +97,7 @@ class _Api:
         self._address = address
         self._latest = runtime.now()
         self._time = self._latest - LOOK_BACK
-        # Whom of the town's people marks begin with: others each time.
+        # The person with whom marks begin: another person for each thing.
         self._first = 0
         # A week's writing goes in at once.
         settings = runtime.settings.model_copy(update={"limits": None})
@@ -105,12 +105,12 @@ class _Api:
         self._gateway = Gateway(create_app(self._runtime, LocalChalice))
 
     def mark(self, path: str, marks: Mapping[str, int], author: str) -> None:
-        """Have the town's people vote on a thing and react to it, so many each, but its author."""
+        """Vote on a thing and react to it as other people than its author; `marks` has counts."""
         everybody = [*DATA["people"]]
         self._first = (self._first + 5) % len(everybody)
         turned = everybody[self._first :] + everybody[: self._first]
         people = [each for each in turned if each != author]
-        # From the other end, so that nobody is for something and against it.
+        # Votes against begin at the other end, so that no person votes twice.
         down = dict.fromkeys(people[len(people) - marks.get("down", 0) :], -1)
         for voter, value in {**dict.fromkeys(people[: marks.get("up", 0)], 1), **down}.items():
             self._made("PUT", f"{path}/vote", {"value": value}, sub=voter)
@@ -208,7 +208,7 @@ def _load_ads(api: _Api) -> None:
 
 
 def campaign_body(campaign: Document, site: str) -> Document:
-    """Return the body that makes a demo campaign: one ad, for as long as anyone looks."""
+    """Return the body that makes a demo campaign: one ad, from 2026 to 2036."""
     return {
         "flight": {"starts_at": "2026-01-01T00:00:00Z", "ends_at": "2036-01-01T00:00:00Z"},
         "time_zone": "Europe/Copenhagen",

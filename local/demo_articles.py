@@ -13,18 +13,18 @@ ARTICLES: list[dict[str, Any]] = json.loads((FOLDER / "articles.json").read_text
 NAME, SITE = "The Harbour Post", "harbour-post"
 # Below it, the newspaper shows what the site publishes.
 PREFIX = "articles/"
-# As many as one beacon may have.
+# The most hits of a beacon.
 _HITS = 20
 
 Call = Callable[..., Document]
 
 
 def load(call: Call, site: str, address: str) -> None:
-    """Write, publish and read the articles of an address; the first of them is the newest."""
+    """Write and publish the articles, and report their reads; the first article is the newest."""
     editor: Any = {"sub": "editor", "roles": ["admin"]}
     settings = {"title": NAME, "base_url": address, "language": "en"}
     path = f"/content/{site}/settings"
-    # The articles had their discussions before; what is published from now on gets its own.
+    # The articles have discussions already; pages published later get their own.
     call("PUT", path, {**settings, "comments": "off"}, **editor)
     for article in reversed(ARTICLES):
         _publish(call, site, article, editor)
@@ -65,12 +65,12 @@ def _picture(call: Call, site: str, article: dict[str, Any], editor: Any) -> str
 
 
 def _path(url: str) -> str:
-    """Return the path of a call whose address has the API's own before it."""
+    """Return the path of a content address, without the API's own address."""
     return url[url.index("/content/") :]
 
 
 def _beacons() -> Iterator[list[Document]]:
-    """Yield what pages report that are opened: as often as the demo says."""
+    """Yield the hits of each beacon; each article has as many hits as the demo says."""
     hits = [
         # An id has 16 characters.
         {"id": f"{article['name'][:10]:->12}{number:04d}", "path": f"/{PREFIX}{article['name']}"}

@@ -112,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Keep quiet."""
+        """Log nothing."""
 
 
 def _invocation_headers(deadline_seconds: float) -> dict[str, str]:

@@ -35,7 +35,7 @@ _BAR_WIDTH = 40
 
 
 class Tie(NamedTuple):
-    """Somebody in a circle of somebody else's."""
+    """A member of an owner's circle."""
 
     owner: str
     circle: str
@@ -47,7 +47,7 @@ def read_circles(folder: Path) -> Iterator[Tie]:
     for file in sorted(folder.glob("*.circles")):
         for line in file.read_text().splitlines():
             circle, *members = line.split()
-            # A name may be in a circle twice; nobody is in a circle of their own.
+            # A line may have a member twice; an owner is no member of their own circle.
             for member in sorted(set(members) - {file.stem}):
                 yield Tie(file.stem, circle, member)
 

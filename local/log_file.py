@@ -1,4 +1,4 @@
-"""Plaza's log, and its web server's, in a file: what Lambda collects from standard output."""
+"""The log of Plaza and its web server, in a file; Lambda collects it from standard output."""
 
 import logging
 from pathlib import Path

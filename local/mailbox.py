@@ -1,4 +1,4 @@
-"""The letters of this machine: pages of the newspaper that show what Plaza sends.
+"""The local mailbox: pages of the newspaper that show the letters Plaza sends.
 
 Strangers write parts of letters. A letter's HTML stands in a frame that runs no script, sends no
 form and loads nothing.
@@ -27,7 +27,7 @@ _NO_LETTERS = (
 )
 _MOST_SHOWN = 50
 _ID = re.compile(rf"{ADDRESS}/(?P<id>[A-Za-z0-9_-]{{1,100}})(?P<is_frame>/html)?", re.ASCII)
-# A server without a public address writes links to itself.
+# Without a public address, a server's links begin with a slash.
 _LINK = re.compile(r"(?:https?:/|^|(?<= ))/[^\s<>\"']+", re.MULTILINE)
 _ONE_CLICK = re.compile(r"<((?:https?:/)?/[^\s<>\"']+)>", re.ASCII)
 

@@ -89,7 +89,7 @@ def running_mongod(data: Path, *options: str) -> Iterator[str]:
 
 
 def prepare(data: Path) -> int:
-    """Prepare the folder of a server's data for a start; return the port to start it on."""
+    """Make the data folder, stop an orphaned server over it, and return a free port."""
     data.mkdir(parents=True, exist_ok=True)
     stop_orphan(data)
     return free_port()
@@ -149,7 +149,7 @@ def become_primary(process: "subprocess.Popen[bytes]", port: int, data: Path) ->
 
 
 def _reason_in(data: Path) -> str:
-    """Return where a server that has ended says why; before its log it has its errors alone."""
+    """Return the last line of an ended server's errors, and the path of its log if it has one."""
     lines = (data / ERRORS).read_text(errors="replace").split("\n")
     said = [each.strip() for each in lines if each.strip()]
     log = f"; its log: {data / LOG}" if (data / LOG).exists() else ""

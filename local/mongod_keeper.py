@@ -60,7 +60,7 @@ class _Keeper:
             raise StartupFailure(f"{failure}{self._disk_is_full()}") from None
 
     def watch(self) -> None:
-        """Begin to start another server for each one that ends."""
+        """Start a thread that starts the server again whenever it ends."""
         self._thread = threading.Thread(target=self._run, name="mongod", daemon=True)
         self._thread.start()
 

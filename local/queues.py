@@ -148,7 +148,7 @@ class Poller:
 
 
 def lambda_context(name: str) -> LambdaContext:
-    """Return what Lambda tells a function of its invocation, with the time-out that it has."""
+    """Return the context of a function's invocation, with the function's time-out."""
     milliseconds = timeout_seconds(name, _STAGE) * 1000
     return LambdaContext(name, FUNCTION_MEMORY_MB, max_runtime_ms=milliseconds)
 

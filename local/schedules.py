@@ -19,7 +19,7 @@ def declared_schedules(functions: Functions = SCHEDULES) -> list[ScheduledJob]:
 
 
 def run_schedules(app: Chalice, stop: threading.Event, functions: Functions = SCHEDULES) -> None:
-    """Run every schedule now and then at its rate, one at a time, until told to stop.
+    """Run each schedule at once, then at its rate, one at a time, until `stop` is set.
 
     The run at the start replaces those missed while the stack was down.
     """

@@ -27,9 +27,9 @@ READERS: dict[str, Mapping[str, Any]] = {
     each["sub"]: {"name": demo.DATA["people"].get(each["sub"]), "claims": {}, **each}
     for each in demo.DATA["readers"]
 }
-# The console's pages are for these.
+# The roles that may use the console.
 _ROLES_OF_CONSOLE = {"moderator", "publisher", "admin"}
-# The page of feeds: what it shows at each address below it.
+# The page of feeds: the title and the feed's attributes, by the path below the page.
 TOWN = "/in-town"
 _FEEDS = {
     "": ("News", 'view="news"'),
@@ -74,7 +74,7 @@ _REFUSED = _Answer("text/plain", "Not from here.\n", HTTPStatus.FORBIDDEN)
 
 
 class Site:
-    """The newspaper's pages, files and sign-in; `None` for what is the API's to answer."""
+    """The newspaper's pages, files and sign-in; `answer` returns None for calls of the API."""
 
     def __init__(self, settings: Settings, now: Callable[[], datetime]) -> None:
         self._settings = settings
@@ -132,7 +132,7 @@ class Site:
         return found and (f"{found[0]} · {_NAME}", found[1], [])
 
     def _token(self, environ: Mapping[str, Any]) -> _Answer:
-        """Give one of the town's people a token, to a page of this machine alone."""
+        """Answer with a token of one of the town's people, only to a page of this machine."""
         if environ["REQUEST_METHOD"] != "POST":
             return _not_allowed("POST")
         if not _is_local(environ):
@@ -162,7 +162,7 @@ def with_site(site: Site, api: "WSGIApplication") -> "WSGIApplication":
         headers = {
             "Content-Type": f"{answer.kind}; charset=utf-8",
             "Content-Length": str(len(body)),
-            # Who edits a file sees it at the next load.
+            # The next load shows an edited file.
             "Cache-Control": "no-store" if answer.kind == "application/json" else "no-cache",
             "X-Content-Type-Options": "nosniff",
             **answer.headers,
@@ -185,10 +185,10 @@ def _host(environ: Mapping[str, Any]) -> str:
 
 
 def _is_own(environ: Mapping[str, Any]) -> bool:
-    """Return whether a browser of this machine asks, by a name of this machine.
+    """Return whether a browser of this machine sent the request, to a name of this machine.
 
-    The name in Host tells a page whose own name was made to lead here; a proxy names whom it asks
-    for.
+    The check of Host refuses foreign names that lead here (DNS rebinding). A request with a
+    proxy's headers comes from another machine.
     """
     return (
         environ.get("REMOTE_ADDR") == "127.0.0.1"
@@ -198,9 +198,9 @@ def _is_own(environ: Mapping[str, Any]) -> bool:
 
 
 def _is_local(environ: Mapping[str, Any]) -> bool:
-    """Return whether a page of this machine asks.
+    """Return whether a page of this machine sent the request.
 
-    JSON is nothing that a page of another site may send without asking first.
+    A page of another site may send JSON only after a preflight.
     """
     return _is_own(environ) and environ.get("CONTENT_TYPE") == "application/json"
 
@@ -216,7 +216,7 @@ def _sub(environ: Mapping[str, Any]) -> str:
 
 
 def _readers() -> str:
-    """Return the town's people as options; the console has pages for those it is offered to."""
+    """Return the town's people as options, with a mark for people who may use the console."""
     return "".join(
         f'<option value="{escape(sub)}"{" data-console" if _has_console(reader) else ""}>'
         f"{escape(reader['name'])}, {escape(reader['rights'])}</option>"
@@ -266,7 +266,7 @@ def _shown(path: str, read: Read) -> _Found:
 
 
 def _feed_of(view: str) -> tuple[str, str] | None:
-    """Return the feed of one of the town's people; None for anybody else."""
+    """Return a person's name and feed attributes; None if the town has no such person."""
     user = view.removeprefix(_PEOPLE)
     name = demo.DATA["people"].get(user) if view.startswith(_PEOPLE) else None
     return name and (name, f'user="{user}"')
@@ -296,6 +296,6 @@ def _link(address: str, name: str, is_current: bool) -> str:  # noqa: FBT001 - u
 
 
 def _snippet(address: str, elements: list[str]) -> str:
-    """Return the lines that bring what the page shows of Plaza to another page."""
+    """Return the HTML that embeds the page's elements in another page."""
     script = f'<script type="module" async src="{address}/web/v1/plaza.js"></script>'
     return "\n".join([script, *elements])

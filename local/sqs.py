@@ -85,7 +85,7 @@ class LocalSqs:
     def create_queue(
         self, *, QueueName: str, Attributes: Mapping[str, str] | None = None
     ) -> _Answer:
-        """Make a queue known; what the file holds of it is there."""
+        """Register a queue; messages that the file already has for it stay."""
         given = Attributes or {}
         redrive = json.loads(given.get("RedrivePolicy", "{}"))
         with self._lock:
@@ -103,7 +103,7 @@ class LocalSqs:
         return {"QueueUrl": self._queue(QueueName).name}
 
     def get_queue_attributes(self, *, QueueUrl: str, AttributeNames: Iterable[str]) -> _Answer:
-        """Return the queue's ARN, the number of waiting messages and of those with a worker."""
+        """Return the queue's ARN, and the numbers of its visible and its hidden messages."""
         queue = self._queue(QueueUrl)
         with self._writing() as database:
             visible, hidden = database.execute(
@@ -120,7 +120,7 @@ class LocalSqs:
         return {"Attributes": {k: v for k, v in known.items() if wanted & {k, "All"}}}
 
     def send_message_batch(self, *, QueueUrl: str, Entries: Iterable[_Answer]) -> _Answer:
-        """Take messages, all or none; each is on the disk when this returns."""
+        """Store messages, all or none; each is on the disk when this returns."""
         queue, now, entries = self._queue(QueueUrl), _now_ms(), list(Entries)
         rows = [
             (
@@ -223,7 +223,7 @@ class LocalSqs:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the file within a transaction; raises ClientError where the file cannot be used."""
+        """Yield the database within a transaction; raises ClientError if it cannot be used."""
         with self._lock:
             try:
                 with self._database:

@@ -120,7 +120,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
 
 
 def load_demo(runtime: Runtime, address: str, *, is_own: bool) -> None:
-    """Load the demo once; into a database of our own again after an outage, since it starts over.
+    """Load the demo once; after an outage, try again up to twice if the database is our own.
 
     A server that was just started cancels operations while it becomes the primary.
     """
@@ -162,7 +162,7 @@ def _listener(port: int) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def _folder(*, fresh: bool) -> Iterator[Path]:
-    """Give the folder of this stack's data, which no other stack is using."""
+    """Yield the folder of this stack's data, which no other stack uses."""
     if fresh:
         with tempfile.TemporaryDirectory(prefix="plaza-") as folder:
             yield Path(folder)
@@ -196,7 +196,7 @@ def check_database(uri: str) -> None:
 
 @contextlib.contextmanager
 def _sqs(folder: Path, database: str, *, fresh: bool) -> Iterator[LocalSqs]:
-    """Open the queues of a database: what was accepted for one is nothing to another."""
+    """Yield the queues of a database; each database has a file of its own."""
     digest = hashlib.sha256(database.encode()).hexdigest()[:12]
     file = folder / "queues" / f"{digest}.sqlite"
     file.parent.mkdir(exist_ok=True)

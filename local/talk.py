@@ -1,4 +1,4 @@
-"""What the town says: a search in the comments of the newspaper, and its most discussed pages."""
+"""The newspaper's comments: a search in them, and the most discussed pages."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -21,7 +21,7 @@ def mint(
 ) -> str:
     """Return a token that an app with these settings accepts.
 
-    Raises ValueError for a claim that cannot be, and InvalidSettings without a secret.
+    Raises ValueError for an invalid claim, and InvalidSettings without a secret.
     """
     if settings.jwt_secret is None:
         raise InvalidSettings("PLAZA_JWT_SECRET is not set")

@@ -28,9 +28,9 @@ AccountId = Annotated[
 # Advertisers alone have credit lines.
 AdvertiserAccountId = Annotated[str, StringConstraints(pattern=f"^advertiser:{PART}$")]
 
-# The prefix of transfer ids that pay the spending of campaigns.
+# The prefix of the ids of transfers that pay the spending of campaigns.
 SETTLEMENT = "settlement/"
-# Transfers under way in one account; the next one waits.
+# Transfers under way in one account; a further transfer raises TooManyTransfers.
 MAX_PENDING = 100
 
 
@@ -53,8 +53,8 @@ class PendingTransfer(TypedDict):
 class Account(TypedDict):
     """A stored account.
 
-    `credit_micros`: the credit line; missing: unlimited campaigns. `committed_micros`: the
-    commitment of its campaigns (`funds.py`), only with a credit line.
+    `credit_micros`: the credit line; missing: no funds limit the advertiser's campaigns.
+    `committed_micros`: the commitment of these campaigns (`funds.py`); missing without a line.
     """
 
     _id: str

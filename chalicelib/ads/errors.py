@@ -36,7 +36,7 @@ class UnknownCreative(Problem):
 
 
 class ZoneChanged(Problem):
-    """The zone is not of the version that was to be looked at."""
+    """The zone's version is not the version that the call names."""
 
     status = 409
     code = "zone_changed"
@@ -66,7 +66,7 @@ class UnknownAccount(Problem):
 
 
 class InsufficientFunds(Problem):
-    """The account holds less than the transfer asks for; nothing has moved."""
+    """The account cannot spare the transfer's amount; nothing has moved."""
 
     status = 409
     code = "insufficient_funds"
@@ -123,7 +123,7 @@ class InvalidSignature(Problem):
 
 
 class TokenExpired(Problem):
-    """The token's day is over."""
+    """The token's lifetime is over."""
 
     status = 410
     code = "token_expired"

@@ -53,7 +53,7 @@ def settle(runtime: Runtime) -> dict[str, int]:
 
 
 def recount_funds(runtime: Runtime) -> dict[str, int]:
-    """Count the commitments of bounded accounts again; return the number of accounts."""
+    """Count the commitments of accounts with credit lines again; return the number of accounts."""
     return {"funds_counted": funds.recount(runtime.database, runtime.now())}
 
 
@@ -84,8 +84,8 @@ def trim_profiles(runtime: Runtime) -> dict[str, int]:
 def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
     """Return `{differences, ledger}` of a campaign; `start` and `end`: UTC midnights in ISO form.
 
-    `differences`: its reports against its events between them; empty if they agree. `ledger`: each
-    balance now, minus its sum in the ledger; 0 if they agree.
+    `differences`: between the campaign's reports and its events from `start` to `end`; empty:
+    none. `ledger`: each balance now, minus its sum in the ledger; 0 if they agree.
     """
     span = datetime.fromisoformat(start), datetime.fromisoformat(end)
     differences = reconciliation.reconcile(runtime.database, campaign_id, *span)

@@ -30,7 +30,7 @@ class Position(TypedDict):
 class Moving(TypedDict):
     """A move of a site's hits: announced, then switched, then copied day by day.
 
-    `copied`: the new log has the old log's hits up to this day, and up to `position` after it.
+    The new log has the old log's hits before the day `copied`, and of this day up to `position`.
     """
 
     log_from: LogName

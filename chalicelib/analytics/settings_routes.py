@@ -87,7 +87,7 @@ class NewLayout(Input):
 
 
 class LogSize(TypedDict):
-    """What a site has in a log, as it is stored without compression."""
+    """The size of a site's part of a log, without compression."""
 
     hits: Annotated[
         int,
@@ -200,7 +200,7 @@ def _declare_settings(route: Route) -> None:
     ) -> Ok[AnalyticsAnswer]:
         """Switch a site's analytics on, or change their settings.
 
-        Another log than before begins a move of the hits, another layout one of the reports.
+        A new log begins a move of the hits; a new layout begins a move of the reports.
         """
         check_publisher(publisher, site)
         changed = _put(request.runtime, site, body)
@@ -221,7 +221,7 @@ def _declare_moves(route: Route) -> None:
         """Start a move of a site's hits to another log, while hits come.
 
         Some minutes later new hits go to the new log. A schedule then copies old hits, a day at a
-        time; until its end, reports read both logs.
+        time; until the end of the move, reports read both logs.
         """
         check_publisher(publisher, site)
         logs_moving.start(
@@ -233,7 +233,7 @@ def _declare_moves(route: Route) -> None:
     def change_layout(
         request: Request, site: SiteId, publisher: Publisher, body: NewLayout
     ) -> Ok[AnalyticsAnswer]:
-        """Keep a site's reports in another layout; the days of before are rewritten later."""
+        """Store a site's reports in another layout; a schedule rewrites earlier days."""
         check_publisher(publisher, site)
         found = permissions.of_site(request.runtime.database, site)
         reports_moving.change(request.runtime, found, body.layout)

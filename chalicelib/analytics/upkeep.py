@@ -31,7 +31,7 @@ _FIELDS = {
 
 
 def measure(runtime: Runtime) -> int:
-    """Log the size of each log, and once a day of every collection; return their number."""
+    """Report the size of each log and, at _HOUR_OF_ALL, of all collections; return their number."""
     database = runtime.database
     sizes = {name: rows.stats(database, name) for name in _names(database, runtime.now())}
     sizes[DAILY_EVENTS.name + ".*"] = _sum(database)

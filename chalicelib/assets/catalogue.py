@@ -98,8 +98,8 @@ def delete(runtime: Runtime, owner: str, asset_id: str) -> None:
 def take_down(runtime: Runtime, owner: str, asset_id: str, number: int) -> None:
     """Remove a version for good, also while things show the asset; raises UnknownAsset.
 
-    The asset then shows its newest other version of the same kind, or nothing. The next run of the
-    schedule deletes the bytes, even in the middle of a download.
+    If the version was current, the asset then shows its newest other version of the same kind, or
+    nothing. The next run of the schedule deletes the bytes, even in the middle of a download.
     """
 
     def remove(session: ClientSession) -> None:

@@ -8,7 +8,7 @@ _FIRST_TURNED = 5
 
 
 def orientation_of(tiff: bytes) -> int | None:
-    """Return the orientation in the first directory, 1 to 8, or None."""
+    """Return the orientation in the first directory, 1 to 8; None without a valid one."""
     order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
     if order is None:
         return None

@@ -66,7 +66,7 @@ class NewVersion(Input):
 
 
 class NewAsset(NewVersion):
-    """A name, and its first content."""
+    """A new asset: its name and its first content."""
 
     model_config = ConfigDict(
         json_schema_extra={

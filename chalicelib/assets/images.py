@@ -84,7 +84,7 @@ def _exif_of(png: bytes) -> bytes | None:
 
 
 def _gif(picture: bytes) -> tuple[int, int] | None:
-    """Return the size of the screen; browsers take the first frame's where it is 0."""
+    """Return the size of the screen; None if a side is 0: browsers then take the first frame's."""
     width, height = struct.unpack_from("<HH", picture, 6)
     return (width, height) if width and height else None
 

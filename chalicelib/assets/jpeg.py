@@ -21,7 +21,7 @@ _BEGINS, _AGAIN, _END, _SCAN = 0xFF, 0xD8, 0xD9, 0xDA
 _LENGTH_BYTES, _FRAME_BYTES = 2, 4
 _METADATA, _COMMENT = 0xE1, 0xFE
 _APPLICATION = range(0xE0, 0xF0)
-# Frames: the size of the picture (ITU T.81, table B.1); the three others in the range are tables.
+# Frames: the size of the picture (ITU T.81, table B.1); the three others in the range name no size.
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 # Markers without a length: TEM, and the restarts. They stand within coded data alone.
 _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
@@ -83,7 +83,7 @@ def _is_kept(marker: int, content: bytes) -> bool:
 
 
 def _segments(jpeg: bytes, *, before_scans: bool = False) -> Iterator[_Segment]:
-    """Yield the segments after the start, up to the end, or to the first scan.
+    """Yield the segments after the start, up to the end; with `before_scans`, up to the first scan.
 
     A scan includes its coded data. Raises UnreadableImage.
     """

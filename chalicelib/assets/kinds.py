@@ -1,7 +1,7 @@
 """Media types that browsers may show, recognised by a file's first bytes; pure.
 
-Plaza serves a file with its recognised type, so no signature matches markup (SVG or HTML). Every
-other file is a download.
+Plaza serves a file with its recognised type, so no signature matches markup (SVG or HTML). A file
+of an unrecognised type is a download.
 """
 
 import re

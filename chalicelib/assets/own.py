@@ -50,7 +50,7 @@ def check_picture(asked: NewVersion) -> None:
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the traces of a user's assets, of their uploads, and of their versions for sites."""
+    """Return the traces of a user's assets and uploads, and of the user's versions for sites."""
     owner = owner_of_person(user_id)
 
     def show_asset(asset: Asset) -> Iterator[ExportEntry]:

@@ -67,7 +67,8 @@ def _is_picture(kind: Any) -> bool:
 
 def to_references(fields: frozenset[str], given: Document, base: str) -> Document:
     """Return a document with each address of an asset as `asset:<id>`."""
-    own = re.compile(rf"{re.escape(base)}/assets/({_ID})")
+    # An answer of before the deployment had a public address has the path alone.
+    own = re.compile(rf"(?:{re.escape(base)})?/assets/({_ID})")
     found = {name: own.fullmatch(given[name]) for name in fields & given.keys()}
     return {**given, **{name: f"asset:{each[1]}" for name, each in found.items() if each}}
 

@@ -1,7 +1,7 @@
 """Moves of an owner's assets to another store, while readers read them.
 
 The worker copies each version to a new blob, reads the copy back and compares the SHA-256. Then one
-transaction switches the version to the new blob. Readers may still be in the old blob, so a sweep
+transaction switches the version to the new blob. Calls may still read the old blob, so a sweep
 removes it 15 minutes later. A waste row names the new blob before its first byte, so that the sweep
 also removes the copy of a killed worker.
 """
@@ -92,7 +92,7 @@ def resend_pending(runtime: Runtime) -> None:
 
 
 def _elsewhere(owner: str, target: Blobs) -> Document:
-    """Return the filter of assets with a version in another store that fits into the target."""
+    """Return the filter of assets with a version that fits into the target but is elsewhere."""
     limits = [
         {"type": {"$in": IMAGES}, "length": {"$lte": target.max_picture_bytes}},
         {"type": {"$nin": IMAGES}, "length": {"$lte": target.max_bytes}},
@@ -184,9 +184,9 @@ def _note_progress(
 
 
 def _end(runtime: Runtime, library: Library, target: Blobs) -> None:
-    """End the move, unless another store has a version or an upload that may still finish.
+    """End the move, unless another store has a version to move, or an upload that may finish.
 
-    Read the uploads first: the assets then include an upload that finishes between the two reads.
+    Read the uploads first: otherwise both reads miss an upload that finishes between them.
     """
     owner, database = library["_id"], runtime.database
     begun = {

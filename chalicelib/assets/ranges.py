@@ -7,7 +7,7 @@ from chalicelib.assets.errors import UnsatisfiableRange
 from chalicelib.http.responses import MAX_BINARY_BYTES
 
 MOST_BYTES = MAX_BINARY_BYTES
-# No number of bytes has more digits.
+# 18 digits: no length of a file has more.
 _RANGE = re.compile(r"bytes=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.IGNORECASE)
 
 

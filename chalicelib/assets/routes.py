@@ -70,7 +70,7 @@ def _declare_beginnings(route: Route) -> None:
     ) -> Created[UploadAnswer]:
         """Begin an upload of a new asset of a site.
 
-        The answer has the address of each part. Plaza removes an upload unfinished after a day.
+        The answer has the address of each part. After a day, Plaza removes an unfinished upload.
         """
         check_editor(editor, site)
         return views.begin(request, site, site_folder(site), body)
@@ -202,7 +202,7 @@ def _declare_store(route: Route) -> None:
     def choose_asset_store(
         request: Request, site: SiteId, publisher: Publisher, body: AssetStore
     ) -> Ok[LibraryAnswer]:
-        """Choose the store of a site's assets: new uploads go there, a worker moves the others.
+        """Choose the store of a site's new uploads; a worker moves the existing assets there.
 
         Meanwhile readers find all assets at the same addresses.
         """

@@ -98,7 +98,7 @@ class Waste(TypedDict):
 class Library(TypedDict):
     """The chosen store of an owner's assets, their number of bytes, and their move.
 
-    `bytes`: of all versions; missing until the first change counts them.
+    `bytes`: of all versions except removed versions; missing until the first change counts them.
     `due`: the time to send the message of an unfinished move again; None: no move.
     """
 
@@ -156,7 +156,7 @@ CHUNKS = Collection(
     shard_key={"files_id": 1},
 )
 
-# Wider than the ids that Plaza makes: any other id is unknown, not malformed.
+# Wider than the ids that Plaza makes: most wrong ids are unknown, not malformed.
 _ID = r"^[A-Za-z0-9_-]{1,32}$"
 
 AssetId = Annotated[

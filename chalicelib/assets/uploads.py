@@ -1,7 +1,8 @@
 """Uploads: an owner begins one, sends its parts in any order, and finishes it as a version.
 
-A repeated call changes nothing. A caller may stop at any step: the database has an upload before
-its first byte, and a sweep removes an upload that is unfinished after a day.
+A repeat changes nothing, except that a second beginning makes a second upload. A caller may stop at
+any step: the database has an upload before its first byte, and a sweep removes an upload that is
+unfinished after a day.
 """
 
 from datetime import timedelta

@@ -61,7 +61,7 @@ _SHOWN: dict[State, ShownState] = {
 
 
 class CountsAnswer(TypedDict):
-    """The number of a node's comments in each state."""
+    """The numbers of a node's visible and pending comments."""
 
     visible: int
     pending: NotRequired[Annotated[int, Field(description="Told to the site's staff alone.")]]

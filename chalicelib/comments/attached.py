@@ -51,8 +51,8 @@ def begin(
 ) -> None:
     """Make a page's node in a transaction, or update the page's fields of an existing node.
 
-    Raises InvalidRequest if a new node may not have the id, and Unavailable while a former node
-    still leaves it, or another request takes it.
+    Raises InvalidRequest if a new node may not have the id, and Unavailable while rows of a former
+    node remain at the id, or if another request takes the id.
     """
     left = nodes.look(runtime.database, node_id, session)
     settings = NodeSettings(title=page.title, url=page.url, locked=page.is_locked)

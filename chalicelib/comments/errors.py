@@ -218,14 +218,11 @@ class ActNotUndoable(Problem):
 
 
 class ChangedSince(Problem):
-    """A later change has replaced the act's result; `facts` as of `CommentChanged`."""
+    """A later change has replaced the act's result; `facts` are as in `CommentChanged`."""
 
     status = 409
     code = "changed_since"
     title = "It has been changed since: nothing was undone"
-
-
-# The errors of votes and reactions.
 
 
 class OwnComment(Problem):
@@ -237,7 +234,7 @@ class OwnComment(Problem):
 
 
 class NotEnabled(Problem):
-    """The publisher has disabled this for the site or the discussion."""
+    """The publisher has disabled votes, reactions or the search for the site or the discussion."""
 
     status = 409
     code = "not_enabled"
@@ -277,7 +274,7 @@ class TooManyProviders(Problem):
 
 
 class SignInExpired(Problem):
-    """This browser began no such sign-in within ten minutes, or its page is not the site's now."""
+    """The browser began no such sign-in within ten minutes, or at a page that has left the site."""
 
     status = 400
     code = "sign_in_expired"

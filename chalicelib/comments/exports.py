@@ -102,7 +102,7 @@ def act(row: Act) -> list[ExportEntry]:
 
 
 def link(row: Confirmation) -> list[ExportEntry]:
-    """Return an unused link of a letter, without the mail address, which only the letter has."""
+    """Return an unused link or code, without the mail address, which only the letter has."""
     fields = {"site": row["site"], "name": row["name"], "return_to": row["return_to"]}
     return [entry("link_in_letter", **fields, language=row["language"], expires=row["expires"])]
 

@@ -25,7 +25,7 @@ from chalicelib.sites.ids import DEFAULT_SITE, SiteId
 from chalicelib.texts import Line, Paragraphs, TypedText, Url, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
-# A path has one segment more than its depth, and has to fit into a cursor.
+# The largest depth of a comment. Its path has one segment more, and has to fit into a cursor.
 DEEPEST = 16
 MAX_COUNTS = 100
 MAX_DECOY_CHARACTERS = 1_000
@@ -211,8 +211,8 @@ class CommentEdit(Input):
 class StateChange(Input):
     """The state that a moderator gives a comment.
 
-    With `as_shown`, or with the `edited_at` of the text that they read, a later change makes the
-    call fail.
+    With `as_shown`, the call fails if the state or the text has changed since; with `edited_at`
+    alone, if the text has.
     """
 
     model_config = _example(

@@ -1,7 +1,7 @@
 """Comments as causes of activity, notifications and webhooks.
 
-At sites with notifications or webhooks, each write sets the `todo` of the comment's entry. If the
-message is lost, the sweep of entries sends the event.
+At sites with notifications or webhooks, each write sets the `todo` of the comment's entry, and
+then sends a message. If the message is lost, the sweep of entries sends another.
 """
 
 from chalicelib.comments import nodes
@@ -24,10 +24,10 @@ def name_of(node_id: str, comment_id: str) -> str:
 
 
 def find(runtime: Runtime, thing: str) -> Cause | None:
-    """Return the cause of a comment that its author sees as visible; None: there is none.
+    """Return a comment as a cause; None: its author does not see it as visible, or it is gone.
 
-    It follows the node to another id. `is_concealed` marks a shadowed author's comment. None also
-    while the node is not public.
+    Follows the node to another id; also returns None while the node is not public. In a cause,
+    `is_concealed` marks a shadowed author's comment.
     """
     node_id, _, comment_id = thing.rpartition("/")
     try:

@@ -105,7 +105,7 @@ class WriterStanding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The state of a new comment, and the reasons to hold it."""
+    """The verdict on a text: the state for its comment, and the reasons not to show it."""
 
     state: Literal["visible", "pending", "spam"]
     reasons: list[Reason]

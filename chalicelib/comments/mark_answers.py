@@ -129,7 +129,7 @@ def _votes(entry: Mapping[str, Any], mine: State) -> VotesAnswer:
 
 
 def _shows_votes(written: Written, mine: State, rights: Rights) -> bool:
-    """Return whether a caller sees the counts; authors and moderators always do."""
+    """Return whether a caller sees the counts; with votes on, authors and moderators always do."""
     settings: CommentSite = rights.settings
     if settings["votes"] == "off":
         return False

@@ -33,7 +33,7 @@ NODES = Collection(
         IndexModel("written", partialFilterExpression={"written": {"$type": "date"}}),
         # Finds a person's comments for a rename or an erasure.
         IndexModel("metadata.authors", sparse=True),
-        # Finds the node of a page, and lists those of a site; and finds nodes of 0.3.0.
+        # Finds the node of a page, lists the nodes of a site, and finds nodes of release 0.3.0.
         IndexModel([("site", ASCENDING), ("url_key", ASCENDING), ("_id", ASCENDING)]),
         IndexModel("url_key"),
         IndexModel("vacant.due", partialFilterExpression={"vacant.due": {"$type": "date"}}),
@@ -48,7 +48,7 @@ MOST_FORWARDS = 10
 _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
 # The projection of a node without its embedded comments.
 WITHOUT_COMMENTS = {"metadata": 0}
-# Each change of a page for a reader changes at least one of these fields.
+# Every change that a reader of the node can see, except of marks, changes one of these fields.
 VERSION = ("life", "generation", "version", "shadows", "unseen")
 # The filter that leaves vacant ids out.
 OCCUPIED: Document = {"vacant": None}
@@ -168,10 +168,10 @@ def insert(
 ) -> bool:
     """Store a new node under a free or vacant id; return False if the id has a node.
 
-    `clear` removes the rest of a former node from a vacant place, before the new node is there.
-    In a vacant place the node begins with a new generation, so that late writes to the former
-    node never show. A later comparison corrects its counts. Also returns False if other writes
-    overtake three attempts.
+    `clear` removes the rest of the former node of a vacant id, before the new node is there. At a
+    vacant id the new node begins with a new generation, so that late writes to the former node
+    never show. A later comparison corrects the new node's counts. Also returns False if other
+    writes overtake three attempts.
     """
     for _ in range(_INSERT_ATTEMPTS):
         try:
@@ -192,12 +192,12 @@ def insert(
 def take_over(
     database: Database[Document], left: Node, node: Node, session: ClientSession | None = None
 ) -> bool:
-    """Put a new node in a vacant place; return False if the place changed since it was read."""
+    """Store a new node at a vacant id; return False if the id's document changed since its read."""
     following = left["last_generation"] + 1
     node["generation"] = node["last_generation"] = following
     node["written"] = left["vacant"]["since"]
     if "vacant" in node and node["moving"]:
-        # A move fills the node only later: until then the place forwards as before.
+        # A move fills the node only later: until then the id forwards as before.
         node["moving"]["generation"] = following
         if moved_to := left["vacant"].get("moved_to"):
             node["vacant"]["moved_to"] = moved_to
@@ -226,7 +226,7 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
     chosen: Document = {"$unset": {"closes_after": ""}} if "closes_at" in given else {}
     layout = {"store": store, "threaded": threaded}
     if layout != had:
-        # Only if the layout is as it was read: each of two changes may fit, and both together not.
+        # Only if the layout is as it was read: two changes may each be valid, but not together.
         untouched, given = {**had, "last_seq": 0, "moving": None}, given | layout
     updated = NODES.of(database).find_one_and_update(
         {"_id": node["_id"], **OCCUPIED, **untouched},
@@ -356,7 +356,8 @@ def raise_versions(database: Database[Document], where: Document) -> None:
 def find_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, Node]:
     """Return the counts, versions and times of nodes by these ids, which may be former ids.
 
-    Omits unknown ids. Each query follows one forward of all moved nodes; at most ten queries.
+    Omits unknown ids; a deleted node may come, with `vacant`. Each query follows one forward of
+    each moved node; at most ten queries.
     """
     counts: dict[str, Node] = {}
     # The ids that were asked for, by the id where their node may be now.

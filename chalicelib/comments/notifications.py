@@ -67,7 +67,8 @@ def _notify_watchers(
 ) -> None:
     """Notify a comment's watchers.
 
-    Its author, the recipients of `told`, and people in a block with the author get nothing.
+    Without the author, the recipients of `told`, people who block the author, and people whom the
+    author blocks.
     """
     group = group_of("comment.watched", node["_id"], comment["posted"])
     event = told._replace(key=_watch_key(comment["id"]), group=group)

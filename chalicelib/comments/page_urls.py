@@ -52,7 +52,7 @@ def _ascii(host: str) -> str:
     """
     if host.isascii():
         return host.lower()
-    # Imported for the first of these hosts: hardly any deployment has one.
+    # Imported only here: hardly any deployment has a host outside ASCII.
     import idna
 
     try:

@@ -150,7 +150,7 @@ def _moderation_traces(database: Database[Document], user_id: str) -> list[Trace
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
     """Set a user's name on their comments in all generations, and on rows beside comments.
 
-    Longer names may add 40 KB to a page of a hundred comments; its bound does not count them.
+    A longer name may add 40 KB to a page of a hundred comments; the page's `bytes` omit them.
     """
     other = {"author.id": user_id, "author.name": {"$ne": name}}
     named = {"$set": {"author.name": name}}
@@ -178,7 +178,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
         array_filters=[element],
     )
     for array in ARRAYS:
-        # Every element of the arrays above it: `metadata.replies.$[].replies.$[each]`.
+        # Through every element of the outer arrays: `metadata.replies.$[].replies.$[each]`.
         path = array.replace(".replies", ".replies.$[]").removesuffix(".$[]")
         nodes.NODES.of(runtime.database).update_many(
             {"metadata.authors": user_id, array: {"$elemMatch": other}},

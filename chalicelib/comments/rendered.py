@@ -34,7 +34,7 @@ def plain_html(text: str) -> str:
 
 
 def places(runtime: Runtime, site: str, text: str, mentions: Mentions, name: str) -> list[int]:
-    """Return the positions in a text on a site that mention a person by a name, ascending."""
+    """Return the positions, ascending, where a text on a site mentions a person by a name."""
     from chalicelib.comments import rendering
 
     images = site in runtime.settings.image_sites

@@ -75,7 +75,7 @@ def render(
 
 
 def places(text: str, mentions: Mentions, name: str, *, images: bool = False) -> Iterator[int]:
-    """Yield the positions in a text that mention a person by a name, ascending."""
+    """Yield the positions, ascending, where a text mentions a person by a name."""
     for place, token in markdown.places(text, _dialect(images=images), mentions.env):
         if token.meta["name"] == name:
             yield place

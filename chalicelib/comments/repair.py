@@ -24,7 +24,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
 _NODES_AT_ONCE = 200
-# No comparison runs longer. A lease's end lies in the future, so no write leaves the same mark.
+# No comparison runs longer. The lease ends in the future, so no write sets the same `written`.
 _LEASE = LONGEST_RUN
 _QUIET = Sweep(nodes.NODES, "written", LONGEST_RUN, {"moving": None}, nodes.WITHOUT_COMMENTS)
 
@@ -68,7 +68,7 @@ def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> 
     ids = [node["_id"] for node in found.sort("_id", ASCENDING).limit(most_nodes)]
     done: Counter[str] = Counter()
     for node_id in ids:
-        # A deleted node has nothing to render; a moved node comes again at its new id.
+        # A deleted node has nothing to render; a moved node may need another run, at its new id.
         with contextlib.suppress(UnknownNode, NodeMoved):
             done += _render_node(runtime, node_id)
     following = ids[-1] if len(ids) == most_nodes else None
@@ -99,7 +99,7 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     if not node.get("shadows") and shadows.has_any(runtime, node):
         nodes.note_shadow(runtime.database, node)
         is_wrong = True
-    # A write meanwhile leaves another mark, and the next run compares the node again.
+    # A write meanwhile sets `written` anew, so a later run compares the node again.
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
         # A writer may have crashed between its write and the raise of the version.

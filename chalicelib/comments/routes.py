@@ -158,7 +158,7 @@ def _declare_nodes(route: Route) -> None:
     ) -> Ok[CountsByNode]:
         """Count the visible comments of up to 100 nodes; an unknown node has none.
 
-        A former id of a moved node has the count of the node where it is now.
+        A former id of a moved node has the present count of that node.
         """
         return Ok(reading.count_comments(request.runtime, query.nodes, caller))
 
@@ -211,7 +211,7 @@ def _declare_moves(route: Route) -> None:
     def relocate_node(
         request: Request, node: NodeId, caller: Admin, body: IdChange
     ) -> Ok[NodeAnswer] | Accepted[NodeAnswer]:
-        """Move a node with its comments to another id, as to another site.
+        """Move a node with its comments to another id, at the same or at another site.
 
         A worker moves a large node (202). Calls at the old id get 308.
         """

@@ -74,7 +74,7 @@ def declare(route: Route) -> None:
     ) -> Ok[CommentSearchAnswer]:
         """Search a site's visible comments, newest first, where its publisher allows it.
 
-        `search` of the site's comment settings switches it on; older comments follow in minutes.
+        The comment setting `search` switches this on; older comments follow in minutes or hours.
         """
         return Ok(search(request.runtime, site, query, caller))
 
@@ -106,9 +106,9 @@ def _read(
     words: Sequence[str],
     caller: Principal | None,
 ) -> list[FoundComment]:
-    """Return the comments of rows that the caller sees as visible and that still have the words.
+    """Return the rows' comments that still have the words and that the caller sees as visible.
 
-    Leaves out authors that the caller blocks.
+    Leaves out comments of authors whom the caller blocks, unless the caller is a moderator.
     """
     if not rows:
         return []

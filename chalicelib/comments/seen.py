@@ -1,7 +1,7 @@
 """Detection of repeated texts: a site's recent texts, with their authors and comments.
 
-A mark names its comment, so a retried call does not repeat itself. The mark of a crashed call
-counts for `RUNNING`, since the call may still run.
+A mark names its comment, so the retry of a call is no repetition. A mark whose comment is not
+stored counts for the time `RUNNING`, since its call may still run.
 """
 
 from datetime import datetime, timedelta
@@ -72,7 +72,7 @@ def mark(runtime: Runtime, writing: Writing) -> int:
         return 0
     key = signing.signing_key(runtime.settings.signing_keys)
     row_id = _digest(key, b"text", writing.site, words)
-    # A person's digest differs from row to row, so that rows together reveal nothing of them.
+    # A person's digest differs from row to row, so rows together reveal nothing of the person.
     by = _digest(key, b"by", row_id, writing.user_id)
     made: TextMark = {
         "by": by,

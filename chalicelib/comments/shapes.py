@@ -39,7 +39,7 @@ Reason = Literal[
     "repeated",
     "before",
     "flagged",
-    # The spam service has not answered yet; gave no answer; called the comment spam.
+    # In this order: the spam service has not answered yet, gave no answer, called it spam.
     "checking",
     "unchecked",
     "spam_check",
@@ -53,7 +53,8 @@ WaitingQueue = Literal["pending", "flagged"]
 Queue = Literal[WaitingQueue, "spam"]
 # A reader's reason to flag a comment.
 FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
-# Repeated texts: allowed, or judged: a duplicate of its author, spam from the third author on.
+# Repeated texts. `judge`: refuse a text that its author repeats; file it as spam from the third
+# author on.
 Repeats = Literal["allow", "judge"]
 # Whether readers without an account write. `name`: under a name of their choice. `email`: their
 # comments also wait until they confirm an e-mail address. `accounts`: no guests write; readers
@@ -85,7 +86,7 @@ State = Literal["visible", "pending", "hidden", "spam", "deleted", "removed"]
 # The states that a moderator gives a comment.
 GivenState = Literal["visible", "pending", "hidden", "spam"]
 
-# The state that a shadowed author sees in place of their hidden comment's.
+# The state that a comment's author sees in place of `hidden` or `spam`.
 Shadow = Literal["visible", "pending"]
 
 

@@ -23,7 +23,7 @@ from chalicelib.database import Document
 
 Order = Literal["oldest", "newest"]
 GONE: tuple[State, ...] = ("deleted", "removed")
-# The states that readers do not see; the author may see another state.
+# The states that conceal a comment from readers; its author may see another state (`shadow`).
 CONCEALED: tuple[State, ...] = ("hidden", "spam")
 # The fields that a deletion sets.
 WIPED: CommentFields = {
@@ -77,7 +77,7 @@ class Viewer:
     def view(self, comment: Comment) -> Comment:
         """Return a comment with the state and the number of replies that the viewer sees.
 
-        All answers show this view.
+        All responses of the API show this view.
         """
         if self.moderator:
             return comment
@@ -89,7 +89,7 @@ class Viewer:
         return {**comment, "state": state, "reply_count": replies}
 
     def expression(self, comment: str) -> Document:
-        """Return `lists` as an aggregation expression over a variable, as "$$comment"."""
+        """Return `lists` as an aggregation expression over a variable such as "$$comment"."""
         shown: list[str] = ["visible", *(["pending", *CONCEALED] if self.moderator else [])]
         seen: Document = {"$in": [f"{comment}.state", shown]}
         if self.moderator or self.user_id is None:
@@ -203,8 +203,8 @@ class Store(Protocol):
     ) -> Changed | None:
         """Set fields of a comment that has the values of `where`.
 
-        Returns None for an unknown or deleted comment, and for other values. The state `deleted`
-        becomes `removed` without replies.
+        Returns None for an unknown or deleted comment, and if a value differs from `where`. For a
+        comment without replies, the state `deleted` becomes `removed`.
         """
         ...
 
@@ -270,8 +270,8 @@ def invisible_change(before: State | None, after: State) -> int:
 def after_change(comment: Comment, fields: CommentFields) -> Comment:
     """Return a comment with the fields set, as every store leaves it.
 
-    The deletion of a comment without replies sets the state `removed`. The tombstone of a comment
-    that readers never saw is in no listing: only its author replied there and sees the replies.
+    The deletion of a comment without replies sets the state `removed`. With replies, the comment
+    becomes a tombstone, which pages show only above comments that the viewer sees.
     """
     changed: Comment = {**comment, **fields}
     if changed["state"] == "deleted" and not comment["reply_count"]:

@@ -25,7 +25,7 @@ from chalicelib.notifications.errors import TooManyWatches
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownUrl
 
-# Each watch of a page may need the document of another node.
+# Each watch in a list may need the document of another node.
 _MOST = 50
 
 
@@ -142,7 +142,7 @@ def _declare_of_thread(route: Route) -> None:
     def delete_thread_watch(
         request: Request, node: NodeId, comment: CommentId, caller: Principal
     ) -> NoContent:
-        """Remove your watch of a thread by its first comment; without one, nothing changes."""
+        """Remove your watch of the thread that this comment begins, if you have one."""
         found = nodes.find(request.runtime.database, node)
         watches.remove(request.runtime.database, found, comment, caller.id)
         return NoContent()

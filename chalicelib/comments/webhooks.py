@@ -21,8 +21,8 @@ from chalicelib.webhooks.events import OwedEvent, SeenThing
 from chalicelib.webhooks.kinds import CommentEventData, CommentKind
 from chalicelib.webhooks.rows import KEPT
 
-# A comment from before the hooks: if its last edit is no older than this, its first event is of
-# that edit. Messages rarely lag more.
+# For a comment older than the hooks, an edit within this time becomes the first event. Messages
+# rarely lag more.
 _FRESH = timedelta(hours=1)
 
 
@@ -49,7 +49,7 @@ def _look(
     """Return a comment's facts, and the events of their changes since the reported facts.
 
     `told`: the reported facts; None before the first report. `since`: the time of the first hook.
-    None: no such comment, or not yet.
+    Returns None without a stored comment.
     """
     comment = ask(runtime, node, lambda store, now: store.get(now, comment_id))
     entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id), {"reports": 1})
@@ -102,7 +102,7 @@ def _kinds_of_old(comment: Comment, facts: Document, now: datetime) -> Iterator[
         yield "comment.edited"
     elif facts["flags"] and comment["state"] == "visible":
         yield "comment.flagged"
-    # A visible comment without an act or a conclusion has not changed; a sweep looks at each.
+    # A sweep looks at unchanged comments, too: visible, and without an act or reasons.
     elif comment["state"] != "visible" or {"act", "reasons"} & comment.keys():
         yield "comment.state_changed"
 

@@ -138,7 +138,7 @@ class ListedContentAnswer(_PlacedAnswer):
 
 
 class DeskAnswer(TypedDict):
-    """A page of the desk, last changed first."""
+    """A part of the desk's list of content, last changed first."""
 
     nodes: Annotated[list[ListedContentAnswer], Field(max_length=MAX_PAGE)]
     next: Next

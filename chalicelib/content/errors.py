@@ -88,9 +88,9 @@ class EditConflict(Problem):
 
 
 class AddressTaken(Problem):
-    """Another page has this address; `facts` name the page.
+    """Another page has this address, or had it before; `facts` name the page.
 
-    If `is_current` is false, a publication may take the address over.
+    `is_current` false: the page had it before, and a publication with `take` may claim it.
     """
 
     status = 409
@@ -103,7 +103,7 @@ class AddressTaken(Problem):
 
 
 class TooManyToMove(Problem):
-    """More pages than one call can move have an address with this prefix; none moves."""
+    """The prefix has more pages than one call can move; the call moves none."""
 
     status = 409
     code = "too_many_to_move"
@@ -111,7 +111,7 @@ class TooManyToMove(Problem):
 
 
 class PageTooLarge(Problem):
-    """The page's HTML, or the number of its parts, is over its limit."""
+    """The page's HTML is too large, or its text has too many parts."""
 
     status = 422
     code = "page_too_large"

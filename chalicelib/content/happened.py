@@ -11,12 +11,15 @@ KIND = "page"
 
 
 def name_of(node: ContentNode) -> str:
-    """Return a page's name in happenings, `site:id`: also its discussion's id, unless imported."""
+    """Return a page's name in happenings, `site:id`.
+
+    It is also the id of the page's discussion, unless the page is imported.
+    """
     return f"{node['site']}:{node['_id']}"
 
 
 def find(runtime: Runtime, thing: str) -> Cause | None:
-    """Return the cause of a page's happening. None: readers do not see it, or it has no author."""
+    """Return the cause of a page's happening. None: the page is not visible or has no author."""
     site, _, node_id = thing.partition(":")
     fields = {"draft": 0, "live.html": 0, "live.detail": 0, "next.html": 0, "next.detail": 0}
     node = NODES.of(runtime.database).find_one({"_id": node_id, "site": site}, fields)

@@ -61,8 +61,8 @@ def of(node: ContentNode) -> set[str]:
 
 
 def _in_text(runtime: Runtime, text: str) -> Iterator[tuple[str, str]]:
-    # A text without the word names no asset, unless an entity hides the word. So most pages need
-    # no parser; its import takes 20 ms of a cold start.
+    # A text without "asset" names no asset, unless an entity (`&`) hides the word. So most pages
+    # need no parser; its import takes 20 ms of a cold start.
     if "asset" not in text and "&" not in text:
         return
     from chalicelib import markdown

@@ -12,12 +12,13 @@ from chalicelib.content.shapes import ContentNode
 from chalicelib.database import Collection, Document
 from chalicelib.webhooks.rows import DUE_EVENTS
 
-# A query uses a partial index only if it repeats the index's condition. A range of dates includes
-# this condition; `$type` would be needed beside every range.
+# A query uses a partial index only if its filter implies the index's condition. A range with this
+# bound implies it; with `$type` as the condition, a query would need `$type` beside its range.
 EVER = {"$gt": datetime(1970, 1, 1, tzinfo=UTC)}
 _PUBLISHED: dict[str, Any] = {"partialFilterExpression": {"published": EVER}}
 _NEWEST = (("published", DESCENDING), ("_id", DESCENDING))
-# The fields of listings' filters and of feeds' entity tags: such queries read the index alone.
+# The other fields of listings' filters and of feeds' entity tags. If a query names no tag of pages,
+# its filter and the entity tag need the index alone.
 _BESIDE = tuple((name, ASCENDING) for name in ("until", "next.shown_from", "edition"))
 _LATEST = (("updated", DESCENDING), ("_id", DESCENDING))
 
@@ -33,7 +34,7 @@ NODES = Collection(
             [("site", ASCENDING), ("next.tags", ASCENDING), *_NEWEST],
             partialFilterExpression={"next.shown_from": EVER},
         ),
-        # For the desk, and for moves, which include drafts.
+        # For the desk.
         IndexModel([("site", ASCENDING), *_LATEST]),
         # For the desk's drafts and ended pages, which may be few among very many.
         IndexModel(
@@ -43,13 +44,14 @@ NODES = Collection(
             [("site", ASCENDING), ("removed", ASCENDING), *_LATEST, ("until", ASCENDING)],
             partialFilterExpression={"until": EVER},
         ),
+        # For moves, which include drafts.
         IndexModel([("site", ASCENDING), ("draft.slug", ASCENDING)]),
         # For the schedule.
         IndexModel("next.shown_from", partialFilterExpression={"next.shown_from": EVER}),
         IndexModel("until", partialFilterExpression={"until": EVER, "published": EVER}),
         IndexModel("published", partialFilterExpression={"dated": EVER}),
-        # For numbers of tags: the pages to count anew, of a site or of all. Pages without the field
-        # come first.
+        # For numbers of tags: the pages to count anew, of a site or of all sites. Pages without
+        # `count_due` come first.
         IndexModel([("count_due", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),
         # For the pages that `terms` has not indexed by its current rules.
         IndexModel([("live.terms_rules", ASCENDING), ("site", ASCENDING)], **_PUBLISHED),

@@ -59,7 +59,7 @@ def imported_writers(database: Database[Document], site: str) -> list[str]:
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
     """Remove a user's id and name from their pages, drafts and revisions.
 
-    until: only from pages of this time or before, and from drafts and revisions saved by then.
+    until: only from pages created, and drafts and revisions saved, at or before this time.
     """
     pages = NODES.of(runtime.database)
 

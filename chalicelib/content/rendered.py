@@ -1,4 +1,4 @@
-"""The HTML of pages: rendered at publication, with absolute addresses added for each reader."""
+"""The HTML of pages: rendered at publication; each answer makes addresses in it absolute."""
 
 import re
 from html import escape, unescape
@@ -52,9 +52,9 @@ def with_assets(html: str, public_url: str) -> str:
 
 
 def absolute(html: str, page_url: str, public_url: str) -> str:
-    """Return HTML for any reader: with absolute assets, and absolute links within the site.
+    """Return HTML to show outside the site: assets and links within the site become absolute.
 
-    A link leads where a browser goes from the page itself.
+    A link leads where it leads on the page itself.
     """
 
     def join(link: re.Match[str]) -> str:

@@ -58,7 +58,7 @@ def find(database: Database[Document], site: str) -> ContentSite:
 def get(
     database: Database[Document], site: str, session: ClientSession | None = None
 ) -> ContentSite:
-    """Return the settings of a site for a publication; raises SiteNotSetUp."""
+    """Return the settings of a site that publishes; raises SiteNotSetUp."""
     found = SITES.of(database).find_one({"_id": site}, session=session)
     if found is None:
         raise SiteNotSetUp

@@ -25,7 +25,7 @@ def _base(url: str) -> str:
 
 BaseUrl = Annotated[
     str,
-    # The host: the ids in feeds begin with it.
+    # A host of ASCII characters: the ids in feeds contain it.
     StringConstraints(
         pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$", max_length=2_000
     ),

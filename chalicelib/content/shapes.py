@@ -41,8 +41,8 @@ class PageDraft(PageWords):
 class Edition(PageWords):
     """A version of a page as readers see it, from an instant on.
 
-    `updated` is the `shown_from` of the last edition that was not `minor`. `terms_rules` are the
-    rules by which its words were stored for searches; editions of release 0.3.0 lack it.
+    `updated` is the `shown_from` of the last edition that was not `minor`. `terms_rules` is the
+    number of the rules that selected its words for searches; editions of release 0.3.0 lack it.
     """
 
     assets: Annotated[list[str], AtMost(MAX_ASSETS)]
@@ -111,7 +111,7 @@ class RevisionId(TypedDict):
 
 
 class Revision(PageWords):
-    """A stored draft: the last of a person's saves within ten minutes, the first at `begun`."""
+    """A stored draft: the last of a person's successive saves within ten minutes from `begun`."""
 
     _id: RevisionId
     by: Writer | None

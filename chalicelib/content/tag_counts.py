@@ -64,9 +64,9 @@ def count(
 
 
 def count_due(runtime: Runtime) -> int:
-    """Count the pages anew whose instant has passed, or that no release has counted yet.
+    """Count anew the pages whose `count_due` has passed or is missing; return their number.
 
-    Returns their number. It stops after half of the remaining time.
+    Stops after half of the remaining time.
     """
     has_time, counted = deadlines.share(0.5), 0
     rows = NODES.of(runtime.database).find(_due(runtime.now()), {"site": 1})
@@ -109,7 +109,7 @@ def recount(
 
 
 def repair(runtime: Runtime) -> list[str]:
-    """Compare the numbers of the sites of this minute with a recount, and mend each that differs.
+    """Compare the numbers of this minute's sites with a recount; mend the sites that differ.
 
     Each site has a minute of the day. Returns the mended sites.
     """
@@ -196,14 +196,14 @@ def _count_anew(runtime: Runtime, site: str, node_id: str) -> None:
 
 
 def _due(now: datetime) -> Document:
-    """Return the filter of pages to count anew: due ones, and pages that lack the field."""
+    """Return the filter of pages to count anew: their `count_due` has passed or is missing."""
     return {"published": EVER, "count_due": {"$not": {"$gt": now}}}
 
 
 def _due_changes(
     runtime: Runtime, site: str, now: datetime, session: ClientSession | None = None
 ) -> dict[str, int] | None:
-    """Return the changes of numbers by the pages of a site that are due. None: too many pages."""
+    """Return the changes of a site's numbers by its due pages. None: too many pages are due."""
     most = runtime.bounds.content.corrected_pages
     rows = NODES.of(runtime.database).find(
         {"site": site, **_due(now)}, _WITHOUT_TEXTS, session=session
@@ -249,7 +249,7 @@ def _add(
 def _read(
     runtime: Runtime, site: str, most: int | None, session: ClientSession | None = None
 ) -> dict[str, int]:
-    """Return the stored numbers of a site's most used tags, in their order. most None: of all."""
+    """Return the stored numbers of a site's tags, the most used first. most None: all tags."""
     rows = TAG_COUNTS.of(runtime.database).find({"site": site}, session=session)
     ordered = rows.sort([("pages", DESCENDING), ("tag", ASCENDING)]).limit(most or 0)
     return {each["tag"]: each["pages"] for each in ordered}

@@ -65,7 +65,7 @@ def store(database: Database[Document], node: ContentNode, session: ClientSessio
 
 
 def rows_of(node: ContentNode) -> list[PageTerms]:
-    """Return the rows of a page: of its edition, and of its next edition if the words differ."""
+    """Return the rows of a page: of `live`, and of `next` if its version differs."""
     live, following, published = node["live"], node["next"], node["published"]
     if published is None or live is None:
         return []

@@ -135,12 +135,12 @@ def check_detail(name: str, detail: Any) -> dict[str, Any]:
 
 
 def markdown_of(name: str, detail: Mapping[str, Any]) -> str:
-    """Return the Markdown of a stored detail; raises InvalidRequest as `check_detail`."""
+    """Return the Markdown of a stored detail; raises InvalidRequest for an unknown type."""
     return _model_of(name).model_validate_json(orjson.dumps(detail)).markdown()
 
 
 def pictures_of(name: str, detail: Mapping[str, Any]) -> set[str]:
-    """Return the assets in the picture fields of a stored detail; raises InvalidRequest."""
+    """Return the assets in a detail's picture fields; raises InvalidRequest for an unknown type."""
     return {detail[field] for field in fields_of(_model_of(name)) & detail.keys()}
 
 

@@ -68,7 +68,7 @@ def shown_filter(now: datetime) -> Document:
 
 
 def with_tag(tag: str, now: datetime) -> tuple[Document, Document]:
-    """Return two filters, by live and by next edition, of the visible pages with a tag."""
+    """Return two filters that select pages with a tag among visible pages: by `live`, by `next`."""
     has_come = {"$lte": now}
     return (
         {"live.tags": tag, "next.shown_from": {"$not": has_come}},

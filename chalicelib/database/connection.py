@@ -34,14 +34,14 @@ Result = TypeVar("Result")
 Shape = TypeVar("Shape", bound=Mapping[str, Any])
 Projected = TypeVar("Projected", bound=Mapping[str, Any])
 
-# An operation with all its retries, unless the invocation's own deadline is nearer
+# Bounds an operation with all its retries, unless the invocation's own deadline is nearer
 # (`observability/invocations.py`). Below the functions' time-out of 30 s, so that a function
 # answers in an outage.
 OPERATION_TIMEOUT_MS = 20_000
-# Longer than an election, which usually ends within 12 s: a request waits for the new primary. A
-# running server accepts a connection in far less.
+# Longer than an election, which usually ends within 12 s: a request waits for the new primary.
 SERVER_SELECTION_TIMEOUT_MS = 15_000
-# Also for the look-up of a cluster's servers by DNS (`mongodb+srv://`), with all its tries.
+# A running server accepts a connection far sooner. Also for the look-up of a cluster's servers by
+# DNS (`mongodb+srv://`), with all its tries.
 CONNECT_TIMEOUT_MS = 2_000
 # Options of dnspython's resolver; `timeout` bounds each try, in seconds.
 _LOOK_UPS = {"timeout": 0.4, "retry_servfail": True}
@@ -161,8 +161,8 @@ def _look_up_patiently() -> None:
 class _Collection(MongoCollection[Document]):
     """A collection whose reads bring up to `_BATCH_ROWS` rows in one round trip.
 
-    The server's first batch has 101 rows: a page of 200 took two round trips. Its later batches
-    have up to 16 MB.
+    By default, the server's first batch has 101 rows, so a page of 200 rows takes two round trips.
+    Later batches have up to 16 MB.
     """
 
     def find(self, *args: Any, **options: Any) -> Cursor[Document]:
@@ -282,7 +282,10 @@ def upsert(
 
 
 def delete_some(collection: MongoCollection[Any], where: Document, most: int) -> int:
-    """Delete at most `most` documents of a filter; return their number. `most`: more may remain."""
+    """Delete at most `most` documents of a filter; return their number.
+
+    If the number is `most`, more documents may remain.
+    """
     ids = [row["_id"] for row in collection.find(where, {"_id": 1}).limit(most)]
     if ids:
         collection.delete_many({**where, "_id": {"$in": ids}})

@@ -52,7 +52,7 @@ def _begins_with(key: list[tuple[str, int | str]], index: IndexModel) -> bool:
 
 
 def shard(database: Database[Document], collection: Collection[Any]) -> bool:
-    """Shard a collection by its key; return False if it was sharded. Raises ShardedOtherwise."""
+    """Shard a collection by its key; return False if it already is. Raises ShardedOtherwise."""
     client, namespace = database.client, f"{database.name}.{collection.name}"
     # A time series is a view: its buckets are sharded.
     buckets = f"{database.name}.system.buckets.{collection.name}"
@@ -201,7 +201,7 @@ def _shard(
 
 
 def _create(database: Database[Document], collection: Collection[Any], *, contract: bool) -> bool:
-    """Create a collection with its validator; return False if another process was quicker.
+    """Create a collection with its validator; return False if the collection exists already.
 
     A collection that has no index needs this, too: otherwise a transaction would create it, and two
     such transactions at once would conflict. If another process records its schema after this one,
@@ -223,8 +223,8 @@ def _create(database: Database[Document], collection: Collection[Any], *, contra
 def _modify(database: Database[Document], name: str, **options: Any) -> None:
     """Change options of a collection; retry for up to 25 s while the server builds an index.
 
-    The server refuses a change during a build. The build may be by another worker that creates the
-    same day's collection, with rows from a third worker.
+    The server refuses a change during a build. Another worker may have created the same day's
+    collection, and builds its indexes while a third worker inserts rows.
     """
     for number in range(_TRIES):
         try:
@@ -256,10 +256,10 @@ def _validate(
     *,
     contract: bool,
 ) -> None:
-    """Make the server accept the documents of this version and of the version before.
+    """Make the server accept documents of this version and, unless `contract`, the version before.
 
-    Another migration may set the validator at the same time, so it reads the agreed schemas again
-    after setting it.
+    Another migration may set the validator at the same time, so this call reads the agreed schemas
+    again after each change.
     """
     accepted = _agree(database, collection, contract=contract)
     for _ in range(_TRIES):

@@ -1,8 +1,9 @@
 """Validators: the `$jsonSchema` of a collection, from the shape of its documents.
 
 A shape is a TypedDict beside its collection. At every write of a document, the server needs 0.6 µs
-for each array element that it checks. So a schema covers the elements of an array only if its bound
-is at most `LOOKED_INTO`; of a longer array it covers type and length, and of a map only the type.
+for each array element that it checks. So a schema covers an array's elements only if the
+array's bound is at most `LOOKED_INTO`. Of an array with a greater bound it covers type and length,
+and of a map only the type.
 """
 
 import types
@@ -56,7 +57,7 @@ OPAQUE = object()
 def schema_of(shape: Any) -> Schema:
     """Return the `$jsonSchema` of a shape.
 
-    A TypedDict allows only its own fields; `Any` and `dict[str, Any]` allow everything. Raises
+    A TypedDict allows only its own fields, a `dict` any object, and `Any` any value. Raises
     TypeError for an array without a bound, and for a type that BSON lacks.
     """
     if is_typeddict(shape):

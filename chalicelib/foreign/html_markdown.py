@@ -66,8 +66,8 @@ def markdown_of(
     """Return HTML as Markdown; HTML over `MAX_HTML_CHARACTERS` loses its tags.
 
     breaks: newlines are line breaks, and empty lines part paragraphs, as in WordPress.
-    link, picture: change the addresses of links, and of pictures and frames.
-    line_end: the Markdown of a line break: a newline, or `HARD_BREAK` where newlines are blanks.
+    link: changes the address of a link. picture: changes the address of a picture or a frame.
+    line_end: the Markdown of a line break; `HARD_BREAK` if the dialect shows a newline as a space.
     """
     if len(html) > MAX_HTML_CHARACTERS:
         html = _ANY_TAG.sub("", html)
@@ -89,7 +89,7 @@ def markdown_of(
 
 
 def _heading(text: str, line_end: str) -> str:
-    """Return a heading's text on one line, with its last number signs escaped, or they vanish."""
+    """Return a heading on one line; escape number signs at its end: Markdown would drop them."""
     return _LAST_SIGNS.sub(r"\\\g<0>", text.replace(line_end, " "))
 
 
@@ -307,7 +307,7 @@ def _lines_of(container: _Container, delimiter: str) -> Iterator[str]:
             yield f"> {line}".rstrip()
         return
     for number, item in enumerate(filter(None, container.blocks), container.start):
-        # A minus is no bullet in a text with lines that begin with a plus.
+        # Not a minus: Plaza reads it as text if any line of the text begins with a plus.
         mark = "* " if container.tag == "ul" else f"{number}{delimiter} "
         first, *others = item.split("\n")
         yield mark + first

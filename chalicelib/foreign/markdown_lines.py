@@ -20,7 +20,7 @@ _URL = re.compile(
 )
 # As in Plaza's own rule, these characters after an address belong to the sentence.
 _AFTER_URL = ".,:;!?'_~\u00bb\u2019"
-# A backslash makes these characters text, except `_` before a bracket: "\_(" is an arm.
+# A backslash makes these characters text, except `_` before `(`: "\_(" is an arm of a shrug.
 _SPECIAL = re.compile(r"[*`\[\]~<]|_(?!\()|&(?=#?\w{1,31};)")
 _ARM = re.compile(r"_\(")
 _PLAIN_ARM = r"\\_&#40;"
@@ -83,7 +83,7 @@ class MarkdownLine:
 
     @property
     def ends_with_break(self) -> bool:
-        """Whether nothing is visible after the last line break, or at all."""
+        """Whether the paragraph ends with a line break, or is empty."""
         return not self._parts or self._parts[-1] == "\n"
 
     @property

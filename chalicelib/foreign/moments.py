@@ -22,8 +22,8 @@ _WRAPPED = ("$date", "$numberLong", "$numberDouble", "$numberInt", "iso")
 def moment_of(value: Any, offset: timedelta = timedelta()) -> datetime | None:
     """Return the UTC time of a number of seconds or milliseconds, or of a text.
 
-    None: no time, or not from `FIRST_YEAR` to `LAST_YEAR`. offset: the offset from UTC of a text
-    such as `2020-01-31 12:00`, without its own; a mail date without an offset is in UTC.
+    None: no time, or a year outside `FIRST_YEAR` to `LAST_YEAR`. offset: the offset from UTC of a
+    text that names none, such as `2020-01-31 12:00`; a mail date without an offset is in UTC.
     """
     value = unwrapped(value)
     if isinstance(value, bool) or value is None:

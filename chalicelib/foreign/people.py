@@ -21,7 +21,7 @@ def secret_of(settings: Settings) -> SecretStr:
 
 
 def account_of(page_url: str, name: str) -> str:
-    """Return an account's name behind the host of its system's pages, if there is one.
+    """Return an account's name, prefixed by the host of `page_url` if that address has a host.
 
     Two installations of WordPress each have an account 1, of different people.
     """

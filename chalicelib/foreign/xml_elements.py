@@ -49,10 +49,10 @@ def elements(
     whole: Collection[str],
     ends: Collection[str] = (),
 ) -> Iterator[Element]:
-    """Yield the elements at the paths `whole`, and an empty element at each end of one at `ends`.
+    """Yield each element at a path in `whole`; for each at a path in `ends`, an empty Element.
 
-    A path consists of names, such as `disqus/thread`. namespaces: the prefix of a name, by the
-    beginning of its namespace's URI; a name of any other namespace begins with `?`. Raises
+    A path consists of names, such as `disqus/thread`. namespaces: the beginnings of namespaces'
+    URIs, with the prefixes of their names; a name of any other namespace begins with `?`. Raises
     BrokenFile for a file that is no XML or ends early, for a document type, and for elements too
     deep or marks too large.
     """

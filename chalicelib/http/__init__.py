@@ -1,4 +1,4 @@
-"""HTTP at its edge: parses requests into models, and writes values and failures as answers.
+"""The HTTP edge of Plaza: requests become models; values and failures become answers.
 
 Public face: `batches`, `callers`, `conditional`, `document`, `health`, `idempotency`, `me`,
 `pages`, `paging`, `responses`, `spans`.

@@ -1,7 +1,8 @@
 """Audit log: one structured line for each call that writes or needs a role.
 
-A call that writes has a line whatever its outcome. A line has ids and amounts, but no texts, names,
-tokens or secrets. docs/operations/security.md has queries for these lines.
+A call that writes has a line whatever its outcome, unless its route sets `is_audited` to False. A
+line has ids and amounts, but no texts, names, tokens or secrets. docs/operations/security.md has
+queries for these lines.
 """
 
 from collections.abc import Mapping

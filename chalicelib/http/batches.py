@@ -9,7 +9,7 @@ def batch_of(kind: Any, most: int, shown_as: Any = None) -> BeforeValidator:
     """Return the validator of 1 to `most` ids of a kind, separated by commas.
 
     The validator omits an id of the wrong form, as the answer omits an unknown id.
-    `shown_as`: its type in the API's document; None: a list of texts.
+    `shown_as`: the parameter's type in the API's document; None: a list of texts.
     """
     adapter = TypeAdapter(kind, config=ConfigDict(defer_build=True))
 

@@ -1,8 +1,8 @@
 """The front door: the declared route of a path that API Gateway passes on unmatched.
 
-API Gateway has one resource, `/{path+}`, for nearly all paths (docs/decisions/0222). The path of
-its event is as the caller sent it: still encoded, without the stage and a domain's base path. The
-parameters stay encoded, as API Gateway's own would be; `routing` decodes them.
+API Gateway has one resource, `/{path+}`, for nearly all paths (docs/decisions/0222). The
+events of this resource have the caller's path, still encoded, but without the stage and a domain's
+base path. The parameters stay encoded, as API Gateway's own would be; `routing` decodes them.
 """
 
 import functools
@@ -106,8 +106,8 @@ def _find(node: _Node, parts: list[str], place: int) -> _End | None:
 def install(app: Chalice) -> None:
     """Install the middleware that finds the route of a call; it raises UnknownRoute.
 
-    Install it after the middleware that answers for failures. The first call builds the tree:
-    workers need none.
+    Install it after the middleware that turns failures into answers. The first call builds the
+    tree of routes, since workers need no tree.
     """
 
     @functools.cache
@@ -118,8 +118,8 @@ def install(app: Chalice) -> None:
     def find_route(
         event: ChaliceRequest, get_response: Callable[[ChaliceRequest], Response]
     ) -> Response:
-        # API Gateway has checked the key for the resource that it matched. So a call by another
-        # resource than the greedy one keeps its route.
+        # API Gateway has checked the API key for the resource that it matched. So a call that
+        # matched another resource than the greedy one keeps its route.
         if event.path == GREEDY:
             found = routes().match((event.uri_params or {})[PARAMETER])
             if found is None:

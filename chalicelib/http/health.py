@@ -53,7 +53,7 @@ def routes(runtime: Runtime) -> Blueprint:
     def get_health(request: Request, caller: Principal | None) -> Ok[Health] | Failing[Health]:
         """Say whether Plaza can do its work.
 
-        Version and state of the database are told to admins alone.
+        Only an admin reads Plaza's version and the state of the database.
         """
         with pymongo.timeout(TIMEOUT_SECONDS):
             state = replica_set_state(request.runtime)

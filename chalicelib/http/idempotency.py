@@ -99,7 +99,7 @@ def once(
     draw: Draw = new_id,
     id_of: Callable[[Made], str] | None = None,
 ) -> Made:
-    """Return `make(runtime)`, or `find(id, made_at)` if an earlier call with the key made it.
+    """Return `make(runtime)`, or `find(id, made_at)` if an earlier call with the key made a thing.
 
     The new thing's id is the first id that `draw` returns for the time and random numbers of
     `make`. If `make` may draw again for a taken id, `id_of` returns the final id. `find` raises a
@@ -155,8 +155,8 @@ class _Attempt:
     def earlier(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made | None:
         """Return the thing of an earlier call. None: it made nothing, and this call has the row.
 
-        Raises IdempotencyKeyReused, RequestInProgress, and the problems of `find` after a finished
-        call.
+        Raises IdempotencyKeyReused and RequestInProgress, and a problem of `find` if it is a 5xx
+        or the earlier call has finished.
         """
         row = self._rows.find_one({"_id": self._id})
         if row is None:

@@ -1,4 +1,4 @@
-"""The caller by their token, for a console to start with."""
+"""The route of the caller's id, name and rights, from the token; a console calls it first."""
 
 from typing import Annotated, get_args
 

@@ -29,7 +29,8 @@ CORS = CORSConfig(
     max_age=7_200,
 )
 _CORS_HEADERS: dict[str, str] = CORS.get_access_control_headers()
-# On every answer, the gateway's own included; `nosniff` stops guesses at the media type.
+# On every answer, the gateway's own included; a route may replace Cache-Control. `nosniff` stops
+# guesses at the media type.
 SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _KEPT_BY_NOBODY = "private, no-store"
 
@@ -132,13 +133,13 @@ def _chalice_problem(response: Response) -> Problem:
 class _Headers:
     """The builder of headers for every answer.
 
-    With a list of origins, the answer names the caller's origin if it is listed. Otherwise it names
-    another origin, so that the browser hides the answer from the page.
+    With a list of origins, the answer names the caller's origin if it is listed. For an unlisted
+    origin, it names the first of the list, so that the browser hides the answer from the page.
 
     Cache-Control of an answer:
     - call with a token: not stored, unless the route says `private` (the caller's browser only);
     - call with a cookie: not stored, unless the route says `public` or `private`;
-    - any other call: the route's own.
+    - any other call: the route's own; without any, not stored.
     """
 
     def __init__(self, allowed_origins: tuple[str, ...]) -> None:

@@ -88,12 +88,12 @@ Position = tuple[datetime, str]
 
 
 def position_of(place: Sequence[Any] | None) -> Position | None:
-    """Return the row that a cursor's position names."""
+    """Return a row's time and id from a cursor's position; None for None."""
     return None if place is None else (moment(place[0]), place[1])
 
 
 def place_of(position: Position | None) -> list[Any] | None:
-    """Return the position of a row as JSON values."""
+    """Return the position of a row as JSON values; None for None."""
     return None if position is None else [milliseconds(position[0]), position[1]]
 
 

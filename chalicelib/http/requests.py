@@ -39,7 +39,7 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
     """Return the body as a model; raises BodyTooLarge, InvalidJson or InvalidRequest."""
     if len(text) > limit_bytes:
         raise errors.BodyTooLarge(f"The limit is {limit_bytes} bytes")
-    # Every value but the first follows a comma or a colon.
+    # A count without parsing: most values follow a comma or a colon, but not an array's first.
     has_few = text.count(b",") + text.count(b":") <= MAX_VALUES
     if not (has_few and issubclass(model, Input) and model.mends_json):
         _check_values(text)
@@ -89,7 +89,7 @@ def _check_values(text: bytes) -> None:
 
 
 def _is_storable(value: object) -> bool:
-    """Return False for a number that neither MongoDB's integers nor finite doubles can hold."""
+    """Return False for an integer beyond MongoDB's 64 bits, and for a float that is not finite."""
     if isinstance(value, int):
         return _LEAST_INTEGER <= value <= _GREATEST_INTEGER
     return not isinstance(value, float) or math.isfinite(value)
@@ -276,7 +276,7 @@ class Request:
             raise invalid(error) from None
 
     def caller(self) -> Principal | None:
-        """Return the caller; None: an anonymous call, or a person of one site who may not call it.
+        """Return the caller; None: an anonymous call, or a person whom `of_one_site` refuses.
 
         Raises Unauthenticated for a bad token.
         """

@@ -83,7 +83,7 @@ class Accepted(Answer[Body_co]):
 
 
 class Text(_Textual):
-    """A text that is not JSON.
+    """A text that is sent as it is, or no body.
 
     A subclass sets its status, its media type if it has a body, and the most bytes of its texts as
     Lambda sends them.
@@ -138,7 +138,7 @@ class Pixel(Binary):
 
     def __init__(self) -> None:
         # A cached pixel would count many views as one.
-        # Pages of any origin show it, even those that name the origins of their parts (COEP).
+        # Pages of any origin may show it, even under Cross-Origin-Embedder-Policy.
         named = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
         super().__init__(_PIXEL, "image/gif", named)
 
@@ -242,7 +242,7 @@ def fewer_rows(rows: int, size: int) -> int:
 
 
 def fitting(rows: Sequence[Any]) -> int:
-    """Return how many of the first JSON values fit into an answer: at least one."""
+    """Return how many JSON values, from the first on, fit into an answer; at least one if any."""
     if _BYTES_A_BYTE * len(orjson.dumps(rows)) <= MAX_BYTES:
         return len(rows)
     size = 0

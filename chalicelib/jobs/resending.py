@@ -1,7 +1,7 @@
 """Sending messages again for overdue documents.
 
-The first pause is one lease; it doubles with each message, up to 32 leases, until a
-worker takes one.
+The pause before the next message is one lease at first. It doubles with each message, up to 32
+leases, until a worker takes a message.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -97,7 +97,7 @@ def lease_end(runtime: Runtime) -> datetime:
 
 
 def _lag_of(runtime: Runtime, due: datetime, sent: int) -> timedelta:
-    """Return the time since a document first became overdue: since `due`, and all former pauses."""
+    """Return the time since a document first became overdue: since `due`, plus former pauses."""
     leases = sum(1 << min(number, MAX_DOUBLINGS) for number in range(sent))
     return runtime.now() - due + leases * timedelta(milliseconds=runtime.settings.lease_ms)
 

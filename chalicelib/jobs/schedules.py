@@ -111,7 +111,10 @@ def run_all(steps: Iterable[tuple[str, Callable[[], Result]]]) -> list[tuple[str
 
 @contextlib.contextmanager
 def skip_failing(message: str, **fields: str) -> Iterator[None]:
-    """Log a failure of the block, so that the next document has its turn; raise an outage."""
+    """Log a Problem or database error of the block, so that the next document has its turn.
+
+    Raises an outage of the database, and any other error.
+    """
     try:
         yield
     except (Problem, PyMongoError) as failure:

@@ -36,7 +36,7 @@ class Sweep(Generic[Row]):
     fields: Document | None = None
 
     def find(self, runtime: Runtime, most: int, until: datetime | None = None) -> Iterator[Row]:
-        """Yield due documents, the longest overdue first, and log how long that one has waited.
+        """Yield due documents, the longest overdue first; log their number and the longest wait.
 
         Ends at `until`, or after half of the invocation's remaining time: other sweeps follow.
         """
@@ -57,7 +57,7 @@ class Sweep(Generic[Row]):
         return {**self.where, self.at: {**self.where.get(self.at, {}), **times}}
 
     def take(self, runtime: Runtime, row: Row, lease: timedelta) -> bool:
-        """Move a document's time to the end of a lease; it is due `after` later.
+        """Move a document's time to a lease's end; the document is due `self.after` after that.
 
         False: another sweep took it, or its time has changed.
         """

@@ -93,7 +93,7 @@ class Work(Generic[Row]):
         return self._update(runtime, row, ended, _values_at_lease(row, unchanged))
 
     def own(self, row: Row) -> Document:
-        """Return the filter that matches a row until its lease passes to another worker."""
+        """Return the filter that matches a row while it owes the task and no later lease began."""
         of_row = {name: row[name] for name in self.key}
         return {**of_row, **self.owed, "taken_by": row.get("taken_by")}
 

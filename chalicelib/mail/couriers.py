@@ -18,8 +18,8 @@ SECONDS = 10.0
 _CONNECT_SECONDS, _READ_SECONDS = 2.0, 8.0
 _WAY = outgoing.Way()
 _REJECTED = frozenset({"MessageRejected", "BadRequestException"})
-# SES says so of a sender domain without verification, and of readers in its sandbox. Both are
-# temporary, so the letter is not rejected.
+# SES's words for a sender domain that is not verified, and for such a recipient in its sandbox.
+# Both faults are temporary, so the letter is not rejected.
 _UNVERIFIED = "not verified"
 _FOLDER_SENDER = "plaza@localhost"
 # A tag of letters at SES, which comes back with its events.
@@ -54,7 +54,7 @@ class SesCourier:
         from botocore.exceptions import BotoCoreError, ClientError
         from botocore.parsers import ResponseParserError
 
-        # The first to acquire it decides: the thread sends the letter, or this call takes it back.
+        # The thread sends only if it acquires `decision` before this call does.
         asked, decision = self._request(letter), threading.Lock()
 
         def send(client: Any) -> None:

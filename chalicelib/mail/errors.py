@@ -4,7 +4,7 @@ from chalicelib.errors import Problem
 
 
 class MailOff(Problem):
-    """The deployment names no sender of letters."""
+    """The deployment sets neither a sender of letters nor a folder for them."""
 
     status = 409
     code = "mail_off"

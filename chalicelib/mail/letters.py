@@ -75,7 +75,7 @@ def is_on(runtime: Runtime) -> bool:
 
 def may_link(runtime: Runtime) -> bool:
     """Return whether the deployment sends letters with links to itself."""
-    # Letters in a folder are read where their links lead.
+    # Letters in a folder are read on this machine, so their links need no public URL.
     return is_on(runtime) and bool(runtime.settings.public_url or runtime.settings.mail_folder)
 
 
@@ -137,8 +137,8 @@ def send(runtime: Runtime, letter_id: str) -> None:
     """Send a waiting letter, or end it as `unwanted` if its address takes no mail.
 
     Without a courier, or if no letter with this id waits, do nothing. Raises Unavailable while the
-    provider takes no letters; the letter waits on. So it does if the database fails before the
-    claim.
+    provider takes no letters. The letter then still waits, and also if the database fails before
+    the claim.
     """
     courier = courier_of(runtime.settings)
     if courier is None:
@@ -176,9 +176,9 @@ def _compose(letter: Letter) -> PostedLetter:
 
 
 def _claim(runtime: Runtime, letter_id: str) -> Letter | None:
-    """Begin to send a letter; None: another worker did, or it is at an end.
+    """Mark a waiting letter as `sending`, and return it; None: the letter does not wait.
 
-    Once `sending` it never waits again, unless its worker knows that SES has not accepted it.
+    A letter that is `sending` waits again only if its worker knows that SES has not accepted it.
     """
     claimed = {"$set": {"state": "sending", "claimed": runtime.now()}, "$unset": {"due": ""}}
     return LETTERS.of(runtime.database).find_one_and_update(

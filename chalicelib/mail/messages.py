@@ -6,7 +6,7 @@ from chalicelib.messaging import Message
 
 
 class SendLetter(Message):
-    """Send a stored letter; `letter` is its id, and no message has an address."""
+    """Send a stored letter; `letter` is its id. The message has no mail address."""
 
     queue: ClassVar[str] = "mail"
     type: Literal["send-letter"] = "send-letter"

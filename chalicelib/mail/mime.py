@@ -26,7 +26,7 @@ class PostedLetter(NamedTuple):
         return f"PostedLetter({self.id!r}, ...)"
 
 
-# ASCII alone: a server on the way that encoded a letter anew would break its signature.
+# ASCII alone: otherwise a mail server may encode a letter anew, and so break the signature.
 _POLICY = SMTP.clone(cte_type="7bit")
 
 

@@ -9,10 +9,10 @@ from chalicelib.database import Collection
 from chalicelib.database.validators import AtMost
 from chalicelib.jobs.resending import Resending
 
-# `waiting` and `sending` letters end in one of the others:
+# `waiting` and `sending` are the states of an unfinished letter. The final states:
 # - `sent`: the provider has accepted it;
 # - `rejected`: the provider will never accept it;
-# - `unwanted`: its address takes no mail, or no more of it now;
+# - `unwanted`: its address takes no mail, or has reached its limit for now;
 # - `unknown`: the provider may have accepted it or not, and Plaza never sends it again;
 # - `late`: no provider took it in time.
 State = Literal["waiting", "sending", "sent", "rejected", "unwanted", "unknown", "late"]
@@ -23,7 +23,7 @@ KEPT = timedelta(days=15)
 
 
 class Letter(TypedDict):
-    """A letter; a repeat of its cause has the same `_id`.
+    """A letter; a repeat of its cause makes a letter with the same `_id`.
 
     - `address_keys`: the keyed hashes of its address, the first by the key that signs now.
     - `due`: the time at which the schedule sends its message again.

@@ -1,4 +1,4 @@
-"""Import of marks from another system; they count as any mark."""
+"""Import of marks from another system; they count as other marks, but not in the pace."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ _AT_ONCE = 1_000
 
 
 class GivenMark(NamedTuple):
-    """A person's vote, 0 for none, and reactions on a thing at a time."""
+    """A person's mark to import: a vote (0: none) and reactions; `at`: the time of the mark."""
 
     thing_id: str
     user_id: str
@@ -57,7 +57,7 @@ def _add(runtime: Runtime, kind: Kind, given: Sequence[GivenMark]) -> None:
 
 
 def _counting(runtime: Runtime, kind: Kind, made: Sequence[Mark]) -> list[Document]:
-    """Return the update that counts marks, but leaves the pace of marks: they are not recent."""
+    """Return the update that counts imported marks, but not in the pace: they are not recent."""
     counted = delta((NOTHING, counted_of(mark)) for mark in made)
     return counters.stages(kind, counted._replace(marks=0), runtime.now(), runtime.bounds.marks)
 

@@ -121,7 +121,7 @@ def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
 
 
 def _part_for_all(state: State) -> State:
-    """Return the part of a state that counts: of a shadowed person, the flag alone."""
+    """Return the part of a state that counts; in a shadowed state, only the flag counts."""
     return state._replace(vote=0, reactions=()) if state.is_shadowed else state
 
 
@@ -129,7 +129,7 @@ def stage(change: Change, user_id: str, now: datetime) -> Document:
     """Return the stage of an update that changes a mark as `apply` does.
 
     A reaction above MAX_REACTIONS changes nothing, where `apply` raises. A repeat and a flag leave
-    the mark's time `at`.
+    the time `at` of an existing mark.
     """
     before: Document = {
         "vote": {"$ifNull": ["$vote", 0]},

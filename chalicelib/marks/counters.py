@@ -1,7 +1,8 @@
 """Counters of marks: the counts on a thing's own document, and the pace of their changes.
 
-The update that counts a mark also stores the thing's design: a hot thing counts in batches. So a
-change of design takes no further write, and all containers see the same design.
+The update that counts a mark also stores the counting design of the thing: `folded`, which
+counts in batches, for a hot thing. So a change of design takes no further write, and all containers
+see the same design.
 """
 
 from collections.abc import Mapping
@@ -49,9 +50,9 @@ def stages(kind: Kind, change: Delta, now: datetime, bounds: MarkBounds) -> list
 
 
 def owing(owes: Mapping[str, Any], now: datetime) -> Document:
-    """Return the stage that sets `hold_at` while `owes` is true, and else removes it.
+    """Return the stage that sets a missing `hold_at` if `owes` is true.
 
-    A `hold_at` that is there stays.
+    If `owes` is false, the stage removes `hold_at`.
     """
     since = {"$cond": [owes, {"$ifNull": ["$hold_at", now]}, "$$REMOVE"]}
     return {"$set": {"hold_at": since}}
@@ -68,7 +69,8 @@ def _sum(key: str, by: int) -> Document:
 def _marking(marks: int, now: datetime, bounds: MarkBounds) -> Document:
     """Return the new `marking`: the marks of this minute, and the design for the next marks.
 
-    A folded thing stays folded until no change, a withdrawal included, counts for `quiet_minutes`.
+    A folded thing stays folded until the first counted change after `quiet_minutes` without any.
+    Withdrawals are changes, too.
     """
     minute = now.replace(second=0, microsecond=0)
     before = {"$cond": [{"$eq": [_MINUTE, minute]}, "$marking.marks", 0]}

@@ -1,4 +1,4 @@
-"""Moderators' decisions on the flags of a thing, right or wrong; decided flags do not count."""
+"""Moderators' decisions that flags of a thing are right or wrong; decided flags do not count."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -28,7 +28,7 @@ class Design(Protocol):
     def place(self, runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
         """Store a person's change of a mark, and count it now or have a worker count it.
 
-        A repeat changes nothing. Raises TooManyReactions. `direct` raises the kind's problem for a
+        A repeat changes no count. Raises TooManyReactions. `direct` raises the kind's problem for a
         missing thing; `folded` does not, and its worker deletes the mark.
         """
         ...

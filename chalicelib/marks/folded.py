@@ -77,7 +77,7 @@ _COUNTING: Document = {
 
 
 def _owing(due: datetime) -> Document:
-    """Return the stage that leaves `counted` and `due` only while a change is uncounted.
+    """Return the stage that sets a missing `due`, or removes `counted` and `due` if all is counted.
 
     An empty mark has `due` even if its change needs no counting, so that `fold` deletes the mark.
     """

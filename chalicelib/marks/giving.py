@@ -80,9 +80,9 @@ def _give(runtime: Runtime, kind: Kind, given_id: str, to: str) -> None:
 
 
 def _join(given: Mark, own: Mark | None) -> Mark:
-    """Return the receiver's mark with its missing parts from the given mark.
+    """Return the receiver's mark; its missing parts come from the giver's mark.
 
-    If just one of the two marks is shadowed, the receiver's opinion stays alone, unless empty.
+    If only one of the two is shadowed, the giver's opinion comes only if the receiver has none.
     """
     if own is None:
         return given

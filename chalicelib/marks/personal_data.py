@@ -23,7 +23,7 @@ class PersonalData:
         """Change nothing: a mark has no name."""
 
     def erase(self, runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-        """Delete a person's marks and subtract their counts; `until`: placed by then."""
+        """Delete a person's marks and subtract their counts; `until`: only marks placed by then."""
         remain = removal.take_back(runtime, self.kinds, user_id, until)
         return Step.MORE if remain else Step.DONE
 

@@ -16,7 +16,7 @@ DESIGNS: dict[str | None, Design] = {None: direct, "folded": folded}
 
 
 def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
-    """Store a person's change of a mark on a thing; a repeat changes nothing.
+    """Store a person's change of a mark on a thing; a repeat changes no count.
 
     A worker counts the marks of a hot thing in batches: its counts follow within seconds. Raises
     TooManyReactions; a change that counts at once raises the kind's problem for a missing thing.

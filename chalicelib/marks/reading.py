@@ -66,7 +66,7 @@ def find_reactions(
 def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
     """Return the stage that appends a person's marks on things to the rows of an aggregation.
 
-    `state_of_row` reads these rows.
+    `state_of_row` reads the appended rows.
     """
     ids = [mark_id(kind, each, user_id) for each in thing_ids]
     pipeline = [{"$match": {"_id": {"$in": ids}}}, {"$project": _SAID}]

@@ -15,7 +15,7 @@ from chalicelib.errors import Problem
 
 # The largest number of different reactions of a person to a thing.
 MAX_REACTIONS = 5
-# The fields of a mark that no counter has counted yet.
+# Fields of a mark only until a worker has counted its changes.
 OWED = ("counted", "due", "resends", "resent_by")
 # A key is a field's name in counters: a dot would make it a path, a dollar an operator.
 REACTION_KEY = r"^[a-z0-9_]{1,20}$"
@@ -56,7 +56,7 @@ class StoredFlag(TypedDict):
 class Mark(Opinion):
     """A person's mark on a thing; `_id` is the `mark_id` of both.
 
-    counted: the part in the thing's counter; missing if the counter has all of the mark.
+    counted: the opinion that the thing's counter has; missing: no change is uncounted.
     due: the time at which a sweep sends the mark's message again; missing: nothing to count.
     shadowed: its vote and reactions count for its person alone; missing: they count for all.
     """
@@ -105,8 +105,9 @@ class Counted(TypedDict, total=False):
 class State(NamedTuple):
     """A person's vote, reactions and flag; the reactions have their order of arrival.
 
-    flag: the weight of a flag that waits for moderators. is_heard: moderators have to see it.
-    is_settled: moderators have decided on the flag. revision: the revision at the decision.
+    flag: the weight of a flag that waits for moderators; None: no flag waits.
+    is_heard: moderators have to see the waiting flag.
+    is_settled: moderators have decided on the flag. revision: the text's revision at the decision.
     is_shadowed: vote and reactions count for the person alone.
     """
 
@@ -126,7 +127,8 @@ SHADOWED = {"shadowed": True}
 # The index of flags and its condition; queries name the index and repeat the condition.
 BY_FLAG = [("_id", ASCENDING), ("flag.at", ASCENDING)]
 FLAGGED = {"flag.at": {"$exists": True}}
-# A thing's marks are a range of `_id`; its people with a reaction, of the second index.
+# A thing's marks are a range of `_id`. The marks with a certain reaction to a thing are a range of
+# the second index.
 MARKS = Collection(
     "mark",
     Mark,
@@ -196,7 +198,7 @@ class Kind:
     key: returns the filter of a thing's counter, with its shard key, for the thing's id.
     takes: returns the condition on the counter under which a thing accepts a person's marks.
     keeps: the condition on the counter under which a thing has counts.
-    missing: the problem of a change on a thing without counts, or that `takes` excludes.
+    missing: the problem of a change on a thing that `keeps` or `takes` excludes.
     derived: returns stages of each update, which compute fields from the new counts.
     reported: returns further stages for an update that changes the number of reports.
     id_of: returns the id of a counter's thing, from the counter's `_id` and shard key.

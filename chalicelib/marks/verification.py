@@ -13,7 +13,7 @@ from chalicelib.marks import counters
 from chalicelib.marks.changes import Delta, delta
 from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, marks_on, thing_of
 
-# The most wrongly counted things in `wrong_ids`.
+# The maximum length of `wrong_ids`.
 _MOST_NAMED = 20
 _SAID = dict.fromkeys(("vote", "reactions", "shadowed", "flag", "counted"), 1)
 

@@ -74,7 +74,8 @@ class Queues:
 
     A queue is never the only store of a task. Either a row in the database makes a schedule send
     the message again, or the sender does the work itself after a failure. So `send` returns False
-    instead of raising, and ends within `seconds`; a container's first call also imports boto3.
+    instead of raising. `seconds` bounds its time as the comment on SECONDS says, but not the
+    import of boto3 in a container's first call.
     """
 
     def __init__(

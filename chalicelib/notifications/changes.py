@@ -23,8 +23,8 @@ MOST_TOPICS = 20
 MAX_VERSION_CHARACTERS = 64
 _INBOX, _NEWS, _NODE = "inbox", "news", "node:"
 _VERSION_BYTES = 9
-# A shared cache may serve the answer to an unidentified caller for 2 s: a page sees a change within
-# 10 s.
+# A shared cache may serve the answer to an unidentified caller for 2 s. An active page reads
+# versions every 8 s, and so sees a change within 10 s.
 _SHARED, _OWN = "public, max-age=2", "private, no-cache"
 
 Topic = Annotated[
@@ -95,7 +95,7 @@ def routes(runtime: Runtime, reads: Reads) -> Blueprint:
     ) -> Ok[ChangesAnswer] | NotModified:
         """Ask whether anything is new: for up to 20 topics at once, with a 304 if nothing is.
 
-        Votes and reactions, and what time alone changes, have no part in a version.
+        Votes, reactions, and changes by the passing of time alone do not change a version.
         """
         body = _answer(request.runtime, reads, caller, query.topics)
         tag = f'"{_digest(request.runtime, body)}"'

@@ -1,7 +1,8 @@
 """Writing the due letters of notifications.
 
-The first lease of a letter fixes the end of its span, and the letter's id is a hash of the person
-and that end. So a repeat after a crash has the same id, and Plaza sends the letter at most once.
+A letter covers the items of a span of time. Its first lease fixes the end of the span, and its id
+is a hash of the person and that end. So a repeat after a crash has the same id, and Plaza sends the
+letter at most once.
 """
 
 import hashlib
@@ -50,7 +51,7 @@ def send_due(runtime: Runtime, show: Show) -> int:
 def _take_due(
     runtime: Runtime, row: MailSetting, own: preferences.Preferences
 ) -> MailSetting | None:
-    """Lease a due row; None: another run has it.
+    """Lease a due row; None: another run has it, or it changed meanwhile.
 
     In quiet hours, or above the limit of the mailbox, it postpones the letter and returns None.
     """

@@ -20,7 +20,7 @@ class KindAlwaysOn(Problem):
 
 
 class TooManyWatches(Problem):
-    """The caller has 1,000 watches and mutes of discussions and threads, or watches of authors."""
+    """The caller watches 1,000 authors, or watches or mutes 1,000 discussions and threads."""
 
     status = 409
     code = "too_many_watches"

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - alphabets have letters that look alike
-"""The sentence of each kind of notifications in letters."""
+"""The sentence of each kind of notifications, in letters and push messages."""
 
 from chalicelib.languages import Language
 from chalicelib.notifications.rows import Kind

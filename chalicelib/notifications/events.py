@@ -30,9 +30,9 @@ class NotificationEvent(NamedTuple):
 
     - `key`: the event's name, which stays when the thing moves.
     - `by`: the person who caused it; empty: no person.
-    - `recipients`: the kind of each present recipient's notification, by the recipient's id.
+    - `recipients`: the id of each current recipient, with the kind of the notification.
     - `is_new`: `agree` only adds items; existing items stay as they are.
-    - `group`: as in items.
+    - `group`: the `group` of its items; None: no group.
     - `among`: the only people whose items can change; None: all people.
     """
 
@@ -51,15 +51,15 @@ def agree(runtime: Runtime, event: NotificationEvent, read_at: datetime) -> None
     """Make the items of an event agree with it, and wake letters and push messages.
 
     A repeat makes and changes no item. An event older than KEPT makes no items. `read_at`: a time
-    before the reads of the thing and the recipients. An erasure with a later cutoff finds an
-    item that this call stores late.
+    before the reads of the thing and the recipients. An erasure compares it with its cutoff, and so
+    also finds items that this call stores after the cutoff.
     """
     rows = ITEMS.of(runtime.database)
     if not event.is_new:
         _follow(rows, event)
     if event.at + KEPT > read_at:
         off = preferences.find_off(runtime, event.recipients)
-        # Just before the write: a mark of an inbox covers items up to a moment ago.
+        # As late as possible: a mark of seen or read may cover items up to a moment ago.
         times = (read_at, runtime.now())
         items = [_item(event, who, kind, times) for who, kind in event.recipients.items()]
         insert_missing(

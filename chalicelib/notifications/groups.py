@@ -1,4 +1,4 @@
-"""Groups of items, each shown as one notification: a kind, a thing, and the UTC day of the event.
+"""Groups of items, each shown as one notification; a group has one kind, thing and UTC day.
 
 An item has the id of its group. Each read forms the groups, and no row stores one: the order of
 events does not matter. The newest item of a group decides its place in the inbox.

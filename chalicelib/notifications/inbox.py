@@ -84,7 +84,7 @@ class WantedPage(NamedTuple):
 def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) -> InboxPage:
     """Return a page of a person's inbox, the newest first, without things hidden from the reader.
 
-    It marks unread items of such things as read, so that the counts leave them out.
+    It marks unread items of hidden things as read, so that the unread count leaves them out.
     """
     where = UNREAD if wanted.is_unread else WANTED
     found = groups.read(runtime, reader.id, where, wanted.limit, wanted.after)
@@ -99,9 +99,9 @@ def page(runtime: Runtime, show: Show, reader: Principal, wanted: WantedPage) ->
 def choose_mark_time(shown: InboxPage, now: datetime) -> datetime:
     """Return the `until` for marks by a reader of a page: newer items stay unmarked.
 
-    It is the time of the page's newest item, or `now - _SETTLED` if later: all items up to that
-    time are stored. It is at most `now`, a time before the reads of the page. Marks cover the older
-    items of other pages, too.
+    It is the time of the page's newest item, or `now - _SETTLED` if later, since all items up to
+    `now - _SETTLED` are stored. It is at most `now`, a time before the reads of the page. Marks
+    cover the older items of other pages, too.
     """
     newest = max((row.item["risen"] for row in shown.rows), default=now - _SETTLED)
     return min(now, max(newest, now - _SETTLED))
@@ -110,8 +110,8 @@ def choose_mark_time(shown: InboxPage, now: datetime) -> datetime:
 def read_span(runtime: Runtime, show: Show, user_id: str, span: Document) -> list[InboxRow]:
     """Return up to 100 groups of a person's items in a span, for letters and push messages.
 
-    It reads the things without the person's roles, so that no moderator's view gets into them:
-    programs read mailboxes, and bystanders see screens.
+    It reads the things without the person's roles, so that letters and push messages show no
+    moderator's view: programs read mailboxes, and bystanders see screens.
     """
     found = groups.read(runtime, user_id, span, MOST_COUNTED, None).groups
     items = [item for group in found for item in group]
@@ -128,7 +128,7 @@ def rows_of(
         seen = [(item, things[item["_id"]]) for item in group if item["_id"] in things]
         if not seen:
             continue
-        # Each person at the place of the newest item.
+        # Each person once, at the place of the person's newest item.
         names: dict[str, str] = {}
         for item, thing in seen:
             if item["by"]:

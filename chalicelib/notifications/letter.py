@@ -29,7 +29,7 @@ _SCHEMES = ("https://", "http://")
 
 
 def subject_of(row: MailSetting, shown: Sequence[InboxRow]) -> str:
-    """Return the subject: the event and its page, or the number of several."""
+    """Return the subject: one group's event and page, or the number of several groups."""
     return headline(row["language"], shown)
 
 

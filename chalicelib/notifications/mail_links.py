@@ -1,7 +1,7 @@
 """Links in letters of notifications: to confirm an address, and to turn the letters off.
 
 Plaza signs the links and stores none. A confirmation link works for a day, and for one address. A
-stop link works while Plaza has its signing key, since a letter may be years old.
+stop link works while Plaza has the key that signed it: a letter may be years old.
 """
 
 from datetime import timedelta
@@ -22,7 +22,7 @@ _STOP_PURPOSE = b"stops notification mail\0"
 
 
 def confirm_url(runtime: Runtime, user_id: str, email: str) -> str:
-    """Return the link that confirms the address of a person, for a day."""
+    """Return the link that confirms the address of a person; it works for a day."""
     keys = runtime.settings.signing_keys
     expires_at = int((runtime.now() + LIFETIME).timestamp())
     claims = {"sub": user_id, "key": addressing.address_keys(email, keys)[0], "exp": expires_at}

@@ -98,13 +98,13 @@ def _declare_choice(route: Route, verified: VerifiedKeys, check_token: CheckToke
     ) -> Ok[MailChoiceAnswer]:
         """Choose when you get letters of notifications, and where.
 
-        A letter has notifications since the letter before that you have neither seen nor read, as
-        far as you still see their comments; there is none without news. An address that your
-        account does not vouch for gets a letter first, whose link confirms it.
+        A letter has the notifications since the last letter that you have neither seen nor read,
+        and whose things you still see. Without any, there is no letter. An address that your
+        account does not vouch for first gets a letter with a link that confirms the address.
         """
         check_token(request.runtime, caller)
         _choose(request, verified, caller, body)
-        # A database that is restored to a time before has to end the letters again.
+        # For deploy/replay.py: after a restore of the database, it repeats a choice of `off`.
         request.details["every"] = body.every
         return Ok(_answer(request.runtime, mailing.find(request.runtime, caller.id)))
 
@@ -149,7 +149,7 @@ def _is_sure(
     before: MailSetting | None,
     address: str,
 ) -> bool:
-    """Return whether the caller's token names the address, or the caller has confirmed it."""
+    """Return whether the caller has confirmed the address, or the token or site vouches for it."""
     if before is not None and before["is_confirmed"] and before.get("email") == address:
         return True
     vouched = addressing.ascii_form(caller.email) if caller.email else None
@@ -234,7 +234,7 @@ def _declare_stop(route: Route) -> None:
 
     @route("POST", "/notifications/mail/stop", content_types=(), raises=(UnknownMailLink,))
     def stop_mail(request: Request, query: MailLinkQuery) -> LinkPage:
-        """Turn a reader's letters of notifications off, without a token.
+        """Turn a reader's letters of notifications off, without a sign-in.
 
         Mail programs call it for their reader (RFC 8058); a repeat changes nothing.
         """

@@ -22,7 +22,7 @@ Every = Literal["off", "at_once", "hourly", "daily", "weekly"]
 # Long enough for a present reader to see an item on the page before its letter begins.
 AT_ONCE_AFTER = timedelta(minutes=5)
 _DAYS_OF_A_WEEK = 7
-# The most ids in `former`, the latest.
+# The most ids in `former`; the latest stay.
 MAX_FORMER = 20
 
 
@@ -69,7 +69,7 @@ MAILINGS = Collection(
             partialFilterExpression={"next_due": {"$exists": True}},
         ),
         IndexModel("lease", partialFilterExpression={"lease": {"$exists": True}}),
-        # Finds the setting that a link names by a person of before.
+        # Finds an account's setting by the id of a former person in an old link.
         IndexModel("former", partialFilterExpression={"former": {"$exists": True}}),
     ),
     shard_key={"_id": "hashed"},
@@ -103,7 +103,7 @@ def find(runtime: Runtime, user_id: str) -> MailSetting | None:
 
 
 def find_by_link(runtime: Runtime, user_id: str) -> MailSetting | None:
-    """Return the setting of the person in a link, or of the account that took it over.
+    """Return the setting of the person in a link, or of an account with the person in `former`.
 
     None: neither exists.
     """
@@ -199,7 +199,7 @@ def stop(runtime: Runtime, user_id: str) -> None:
 
 
 def wake(runtime: Runtime, people: Sequence[str]) -> None:
-    """Make the letters of people with new items due; call it after storing the items."""
+    """Set a missing `next_due` of people with new items; call it after storing the items."""
     if not people:
         return
     rows, now = MAILINGS.of(runtime.database), runtime.now()
@@ -217,7 +217,7 @@ def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str] | None) -> N
 
     `keys`: hashes of the account's verified address; None: no check. It also deletes a setting with
     another address: a stranger with the person's token may have confirmed that address, and would
-    read the account's news.
+    read the account's letters.
 
     Call it after the account has the person's items, and before the deletion of the person's inbox:
     a due letter then covers the items that the person has not seen. If the account's letters go to
@@ -256,7 +256,7 @@ _SETTLED = timedelta(minutes=1)
 
 
 def find_due(runtime: Runtime, most: int) -> list[MailSetting]:
-    """Return up to `most` rows for letters, each kind by its waiting time, the longest first.
+    """Return up to `most` rows with a letter to write, each kind sorted by waiting time.
 
     First come letters with an expired lease. Then come due letters of the rhythm `at_once`, up to
     half of `most`: many daily letters are due at the same hour. Then come the other due letters.

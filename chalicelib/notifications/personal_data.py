@@ -86,7 +86,7 @@ def give(database: Database[Document], site: str, giver: str, to: str) -> None:
         mine = {"_id": own["_id"], "user_id": to}
         upsert(items, mine, {"$setOnInsert": own})
         if item["wanted"]:
-            # The event may have named the person while the account had the item already.
+            # The account's own item may be taken back, while the person is still a recipient.
             items.update_one({**mine, "withheld": None}, {"$set": {"wanted": True}})
         items.delete_one({"_id": item["_id"], "user_id": giver})
     items.update_many({"by": giver, "site": site}, {"$set": {"by": to}})

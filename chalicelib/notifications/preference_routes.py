@@ -49,7 +49,7 @@ class KindChoice(Input):
 
 
 class QuietHours(Input):
-    """Hours without letters and push messages, by the clocks that they go by."""
+    """Hours without letters and push messages, in the time zone of the letters or the browser."""
 
     begin: Hour = Field(alias="from", description="The first quiet hour.")
     end: Hour = Field(alias="to", description="They come again at this hour.")

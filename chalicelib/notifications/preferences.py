@@ -1,8 +1,8 @@
 """A person's choices: the channels of each kind of notifications, and quiet hours.
 
 If a kind is off in the inbox, a worker stores its items as withheld, and no inbox shows them: a
-repeat after the person's next choice makes no second item. Letters and push messages apply the
-choices at the time when a worker makes them.
+repeat after the person's next choice makes no second item. For a letter or push
+message, the choices at the time when a worker writes it apply.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -137,7 +137,7 @@ def _declare_changes(route: Route, check_token: CheckToken) -> None:
     def put_push_browser(
         request: Request, caller: Principal, body: PushChoice
     ) -> Ok[PushBrowserAnswer]:
-        """Have a browser get your notifications as push messages; a repeat changes nothing.
+        """Have a browser get your notifications as push messages; a repeat adds no second browser.
 
         They come a minute or two after a notification that you have neither seen nor read. A
         browser of another person becomes yours. Beyond ten, your oldest registration goes.
@@ -156,7 +156,7 @@ def _declare_changes(route: Route, check_token: CheckToken) -> None:
     def delete_push_browser(
         request: Request, caller: Principal, subscription: SubscriptionId
     ) -> NoContent:
-        """Have a browser of yours get no more push messages; without it, nothing changes."""
+        """Have a browser of yours get no more push messages; an unknown id changes nothing."""
         subscriptions.remove(request.runtime, caller.id, subscription)
         return NoContent()
 

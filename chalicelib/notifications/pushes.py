@@ -73,7 +73,7 @@ def _settle(runtime: Runtime, row: PushSubscription, until: datetime, answer: Pu
         _log("gone", answer.status)
     elif answer.outcome == "later" and tries <= len(PAUSES):
         again = runtime.now() + (answer.wait or PAUSES[tries - 1])
-        # The next try asks for the news anew.
+        # The next try reads the unread items anew.
         WORK.postpone(runtime, row, again, {"next": again, "tries": tries, "claimed": None})
         _log("later", answer.status)
     else:

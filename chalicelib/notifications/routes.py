@@ -72,7 +72,7 @@ class NotifiedByAnswer(TypedDict):
 class NotifiedPageAnswer(TypedDict):
     """The page that the thing of a notification is on.
 
-    Of the social feed it is the post, or the person who follows you, of a shop the order; these
+    For the social feed, it is the post, or the person who follows you; for a shop, the order. These
     have no title and no URL.
     """
 
@@ -84,8 +84,9 @@ class NotifiedPageAnswer(TypedDict):
 class NotificationAnswer(TypedDict):
     """A notification; `permalink` leads to its thing.
 
-    Reactions to a post, comments on a post and new followers are one notification a UTC day, whose
-    `id`, `by`, `at` and `excerpt` are of the newest. To mark it as read leaves later ones unread.
+    All reactions to a post on a UTC day are one notification; so are all comments on a post, and
+    all new followers. Its `id`, `by`, `at` and `excerpt` are of the newest event. If you mark it as
+    read, later events stay unread.
     """
 
     id: NotificationId
@@ -136,11 +137,11 @@ def routes(
     ) -> Ok[InboxAnswer]:
         """List notifications of comments, the feed, your orders and pages, the newest first.
 
-        Each shows its thing as you see it now, and goes with it. A page may have fewer than its
-        `limit` while `next` is there. Notifications stay for 90 days.
+        Each shows its thing as you see it now, and disappears with it. A page may have fewer than
+        its `limit` while `next` is there. Notifications stay for 90 days.
         """
         cursors = Cursors(f"inbox:{caller.id}", request.runtime.settings.signing_keys)
-        # Before the reads: a mark up to this time leaves what comes between.
+        # Before the reads: a mark up to this time leaves items that come during the reads.
         now = request.runtime.now()
         wanted = WantedPage(position_of(cursors.position(query)), query.limit, query.unread)
         page = inbox.page(request.runtime, show, caller, wanted)
@@ -153,7 +154,7 @@ def routes(
 def _declare_marks(route: Route) -> None:
     @route("PUT", "/notifications/seen", of_one_site=everybody, is_audited=False)
     def mark_notifications_seen(request: Request, caller: Principal, body: SeenMark) -> NoContent:
-        """Mark your inbox as seen: `unseen` counts what comes later. It never moves back."""
+        """Mark your inbox as seen: `unseen` counts later items. The mark never moves back."""
         inbox.mark_seen(request.runtime, caller.id, body.until)
         return NoContent()
 

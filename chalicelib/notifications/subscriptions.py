@@ -33,7 +33,7 @@ def register(
     mine = {"_id": browser.id, "user_id": user_id}
     told: Any = {"language": language, "time_zone": time_zone, "seen": now}
     fields = {**told, **browser._asdict(), "key": runtime.settings.vapid_public_key}
-    # A subscription keeps its key, which the deployment may have changed since.
+    # A subscription stays with its `key`, even if the deployment has another key now.
     same = {**mine, "p256dh": browser.p256dh}
     for where, changed in ((same, told), (mine, fields)):
         known = rows.find_one_and_update(

@@ -15,8 +15,9 @@ from chalicelib.observability import logs
 
 # Seconds reserved after the deadline, to answer and log.
 MARGIN_SECONDS = 2.0
-# With more time left, no deadline bounds the database, and each operation has its own time-out
-# (`chalicelib.database`): a deadline of minutes would let a dead connection hang for minutes.
+# An invocation with more seconds left than this sets no deadline for the database: a deadline of
+# minutes would let a dead connection hang for minutes. Each operation then has its own time-out
+# (`chalicelib.database`).
 LONGEST_DEADLINE_SECONDS = 60.0
 
 

@@ -46,7 +46,7 @@ COLLECTION_SIZE = Metrics(
     dimensions=(("collection",),),
 )
 
-# Comments of all sites that wait for a moderator, and the longest wait.
+# The comments that wait for a moderator, counted over all sites, and their longest wait.
 WAITING = Metrics(
     {"waiting_comments": "Count", "waiting_seconds": "Seconds"}, dimensions=(("queue",),)
 )
@@ -63,7 +63,7 @@ LETTERS = Metrics(
 )
 # Webhooks that Plaza has switched off.
 HOOKS_STOPPED = Metrics({"webhooks_stopped": "Count"})
-# Letters that bounced, and letters that readers reported as spam.
+# Letters that bounced, and letters that their receivers reported as spam.
 MAIL_EVENTS = Metrics({"letters_bounced": "Count", "letters_complained_of": "Count"})
 # Push messages by outcome. Refused: as a rule, the deployment's keys are wrong. Gone: the
 # subscription has ended. Given up: no answer shows whether the service has the message, or the

@@ -25,7 +25,7 @@ from chalicelib.runtime import Runtime
 
 # Bounds the size of a document; people hardly ever reach it.
 MAX_BLOCKED_BY = 100_000
-# A person's list, and a site's list from before all features shared a list.
+# The longest list of a person, plus the longest list that an earlier release stored for a site.
 MAX_SHOWN = BOUNDS.social.blocked + BOUNDS.people.blocked
 
 
@@ -33,8 +33,8 @@ class Blocks(TypedDict):
     """A person's blocks; `_id` is the person's id.
 
     `blocked` has more than `BOUNDS.people.blocked` ids only if an earlier release stored them.
-    `since` is the time of the document's first write: a block by the person, a block of the
-    person, or a copy. `copied` is the time of the last copy by a feature.
+    `since` is the time of the document's first write: a block by or against the person, or a
+    feature's copy. `copied` is the time of the last copy by a feature.
     """
 
     _id: str
@@ -47,7 +47,7 @@ class Blocks(TypedDict):
 BLOCKS = Collection(
     "people.blocks",
     Blocks,
-    # Finds the people who block a person to erase.
+    # For an erasure: finds the people who block the erased person.
     indexes=(IndexModel("blocked"),),
     shard_key={"_id": "hashed"},
 )
@@ -168,7 +168,7 @@ def take_in(runtime: Runtime, session: ClientSession, user_id: str, blocked: Seq
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the traces of the blocks by a person, and of the blocks of the person."""
+    """Return the traces of the blocks by a person, and of the blocks against the person."""
 
     def show(own: Blocks) -> list[ExportEntry]:
         return [entry("blocked_person", user_id=each) for each in own["blocked"]]
@@ -187,9 +187,9 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete the blocks by a person and the blocks of the person.
+    """Delete the blocks by a person and the blocks against the person.
 
-    `until`: delete nothing if the person's document began after this time: the person is back.
+    `until`: delete nothing if the person's document began later, since the person is back.
     """
     rows = BLOCKS.of(runtime.database)
     while True:

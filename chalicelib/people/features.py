@@ -1,4 +1,4 @@
-"""The protocol of features that store personal data: renaming, erasing and finding it."""
+"""The protocol of features that store personal data: each renames, erases and finds a person."""
 
 import enum
 from collections.abc import Callable, Iterable
@@ -51,7 +51,7 @@ class Trace(NamedTuple):
     """The documents of a collection that are a person's or name the person.
 
     `where` is the filter in `rows`. `show` returns the export's entries of a document, without
-    other people's private data. `not_shown` is the reason for a trace without entries. `name` is
+    other people's private data. `not_shown` is the reason why the export shows none. `name` is
     unique and never changes, since cursors contain it.
     """
 
@@ -63,7 +63,7 @@ class Trace(NamedTuple):
 
 
 class KeptText(TypedDict):
-    """A place of texts by others, which may name an erased person, and stays."""
+    """A kind of texts that others wrote: the texts may name an erased person, and remain."""
 
     where: Annotated[ShownLine, Field(description="The texts.")]
     reason: Annotated[ShownLine, Field(description="Why the erasure leaves them.")]
@@ -80,7 +80,7 @@ def job_entries(job: StoredJob) -> list[ExportEntry]:
 
 
 class PersonFeature(Protocol):
-    """A feature with personal data. Every step is repeatable, and repairs a crash."""
+    """A feature with personal data. A repeated call is harmless, and repairs a crash."""
 
     def rename(self, runtime: Runtime, user_id: str, name: str) -> None:
         """Set every copy of a person's name."""
@@ -94,7 +94,7 @@ class PersonFeature(Protocol):
         ...
 
     def traces(self, database: Database[Document], user_id: str) -> list[Trace]:
-        """Return the traces of a person in this feature, also without documents."""
+        """Return the traces of a person in this feature, also traces that match no document."""
         ...
 
 

@@ -35,7 +35,7 @@ class Erase(Job):
 
 
 class EraseLate(Job):
-    """Erase the documents up to `until` that requests from before an erasure's end wrote late."""
+    """Erase late documents: dated up to `until`, an erasure's end, but written after it."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["erase-late"] = "erase-late"
@@ -79,8 +79,8 @@ def erase(runtime: Runtime, people: People, user_id: str) -> None:
     """Run a step of a person's erasure in each feature; a second run repairs a crash.
 
     If documents are left, note the job again: a sweep repeats it, or a message at once if a feature
-    has more steps. Else note `EraseLate`: it deletes late writes of running requests, once all
-    requests from before the end are over. The failure of a feature stops no other feature.
+    has more steps. Else note `EraseLate`, due once all requests from before the erasure's end are
+    over: it deletes their late writes. The failure of a feature stops no other feature.
     """
     steps = _in_each(people, lambda feature: feature.erase(runtime, user_id))
     outbox.JOBS.of(runtime.database).delete_many(_renaming(user_id))
@@ -97,7 +97,7 @@ def erase(runtime: Runtime, people: People, user_id: str) -> None:
 
 
 def erase_late(runtime: Runtime, people: People, user_id: str, until: datetime) -> None:
-    """Erase a person's documents up to a time; later documents are a new beginning.
+    """Erase a person's documents up to a time; later documents stay, since the person is back.
 
     Raises Unavailable if documents are left: the job stays, and runs again.
     """

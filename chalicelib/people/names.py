@@ -100,8 +100,8 @@ _TITLES = (
     "administrador moderador administrateur moderateur amministratore moderatore moderatorin",
     "администратор модератор админ 管理员 管理者 管理人 モデレーター 모더레이터 관리자",
 )
-# Refused only as a whole name, alone or with words of `_BESIDE`. The same holds for the titles and
-# for the deployment's own names.
+# A name is refused if it has nothing but these words, titles, the deployment's own names and words
+# of `_BESIDE`; a name of words of `_BESIDE` alone is not.
 _OFFICES = ("plaza staff support system root official security helpdesk postmaster",)
 _BESIDE = ("the of and real your our my site team mod mods account user",)
 
@@ -189,7 +189,7 @@ def _acceptable(claim: str, reserved: tuple[str, ...], is_staff: bool) -> str | 
 
 @lru_cache(maxsize=4)
 def _reserved_words(own: tuple[str, ...]) -> tuple[frozenset[str], dict[str, bool]]:
-    """Return the titles, and words that reserve a name (True) or may accompany it (False)."""
+    """Return the titles, and the words of reserved names: True, or False for words of `_BESIDE`."""
     titles = frozenset(_fold(_TITLES))
     kept = titles.union(_fold(_OFFICES), ("".join(_fold([name])) for name in own)) - {""}
     return titles, dict.fromkeys(_fold(_BESIDE), False) | dict.fromkeys(kept, True)
@@ -208,7 +208,8 @@ def _plain_letters(name: str) -> str:
 def _letters(name: str) -> Iterator[str]:
     """Yield the letters of a name in lower case, without accents.
 
-    Marks of scripts outside `_ACCENTED` stay: such a mark is a vowel, or makes another letter.
+    In a script outside `_ACCENTED`, drop a mark only if `_ACCENTS` names it and `_VOICED` does not:
+    any other mark is a vowel, or makes another letter.
     """
     is_accented = True
     for each in unicodedata.normalize("NFKD", without_blanks(name)).casefold():

@@ -30,7 +30,7 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
 
     @route("GET", "/users/me/erasure", of_one_site=everybody)
     def get_my_erasure(request: Request, caller: Principal) -> Ok[ErasureAnswer]:
-        """Count the documents that are yours or name you, and name the texts that stay."""
+        """Count your export's documents, plus 1 during an erasure, and name the texts that stay."""
         left = jobs.told_remaining(request.runtime.database, people, caller.id)
         return Ok({"remaining": left, "kept": list(people.kept)})
 
@@ -38,8 +38,8 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
     def export_me(request: Request, caller: Principal, query: PageQuery) -> Ok[ExportAnswer]:
         """Read everything that Plaza stores of you, page by page.
 
-        It has what an erasure would delete, each part once and as it is when its page is read. What
-        others keep to themselves, such as who blocks you, and texts of others are left out.
+        The export has what an erasure would delete: each part once, as it is when its page is read.
+        It leaves out texts of others and their private data, such as their blocks against you.
         """
         return Ok(export.page(request.runtime, people, caller.id, query))
 

@@ -8,8 +8,8 @@ from chalicelib.runtime import Runtime
 
 POINT_BYTES, AUTH_BYTES = 65, 16
 MAX_ENDPOINT_CHARACTERS = 1_000
-# The services of Chrome and its relatives, Firefox, Safari, and Edge. Any reader names an endpoint:
-# without a list, a reader could have Plaza post to every server of the internet.
+# The services of Chrome (and its relatives), Firefox, Safari and Edge. A caller names the endpoint:
+# without this list, a caller could have Plaza post to every server of the internet.
 SERVICES = (
     "fcm.googleapis.com",
     "push.services.mozilla.com",
@@ -19,7 +19,7 @@ SERVICES = (
 
 
 class Browser(NamedTuple):
-    """The endpoint of a subscription, its public key, and its secret, both in base64url."""
+    """The endpoint of a subscription, with the browser's public key and secret in base64url."""
 
     endpoint: str
     p256dh: str

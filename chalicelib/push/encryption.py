@@ -26,7 +26,7 @@ _LAST_RECORD = b"\x02"
 def encrypt(message: bytes, browser: Browser, rng: random.Random) -> bytes:
     """Return the body of a request; raises ValueError for a long message or keys of a wrong form.
 
-    Each message has a new sender's key and a new salt, drawn from `rng`.
+    Each message has its own sender key and its own salt, drawn from `rng`.
     """
     if len(message) > MAX_MESSAGE_BYTES:
         raise ValueError("the message is too long")

@@ -1,6 +1,6 @@
 """The sending of a message to a push service (RFC 8030), with an answer bounded in size and time.
 
-Only the function that sends imports this module, and the libraries of encryption with it.
+Only the Lambda function that sends imports this module, and with it the encryption libraries.
 """
 
 import http.client
@@ -24,11 +24,12 @@ SECONDS = 10.0
 MOST_BYTES = 16 * 1024
 # The longest wait that a service can ask for.
 MOST_WAIT = timedelta(days=1)
-# - `sent`: the service has it;
+# The outcome of a message:
+# - `sent`: the service has the message;
 # - `gone`: the browser has left the subscription;
-# - `later`: the service certainly did not take it, and may take it later;
-# - `refused`: the service will never take it;
-# - `unknown`: no answer came, and the service may have it.
+# - `later`: the service certainly did not take the message, and may take it later;
+# - `refused`: the service will never take the message;
+# - `unknown`: no valid answer came, and the service may have the message.
 Outcome = Literal["sent", "gone", "later", "refused", "unknown"]
 Urgency = Literal["very-low", "low", "normal", "high"]
 

@@ -183,7 +183,7 @@ class TotalChanged(Problem):
 
 
 class OrderDecided(Problem):
-    """The order no longer waits for its payment, so it cannot be cancelled."""
+    """The order is not waiting for its payment, so it cannot be cancelled."""
 
     status = 409
     code = "order_decided"
@@ -191,7 +191,7 @@ class OrderDecided(Problem):
 
 
 class OrderNotPaid(Problem):
-    """The order is not paid, so it cannot be refunded or sent."""
+    """The order is not paid, so it cannot be refunded or sent; sending needs the state `done`."""
 
     status = 409
     code = "order_not_paid"
@@ -199,7 +199,7 @@ class OrderNotPaid(Problem):
 
 
 class RefundTooLarge(Problem):
-    """The refund exceeds the units or money left of the order; nothing is refunded."""
+    """The order has too few units or too little money left, or 100 refunds; nothing is refunded."""
 
     status = 409
     code = "refund_too_large"
@@ -215,7 +215,7 @@ class RefundRefused(Problem):
 
 
 class OutOfStock(Problem):
-    """Fewer units are available than the claim needs; `facts` have their number.
+    """Fewer units are available than the claim needs; `facts` have the available number.
 
     Nothing changes.
     """
@@ -249,7 +249,7 @@ class UnknownSku(Problem):
 
 
 class HeldByOrder(Exception):
-    """The cart's entry belongs to an unfinished order; `order` is its id."""
+    """The cart's entry belongs to another order, which may have ended; `order` is its id."""
 
     def __init__(self, order: str) -> None:
         super().__init__(order)
@@ -273,7 +273,7 @@ class PricingFailed(Problem):
 
 
 class OtherAccount(Problem):
-    """The deployment's account at the provider is not named for this site."""
+    """The setting `stripe_sites` does not name this site, so its shop cannot choose Stripe."""
 
     status = 409
     code = "other_account"
@@ -281,7 +281,7 @@ class OtherAccount(Problem):
 
 
 class OrderUnfinished(Problem):
-    """The order still waits for its payment, or for its units."""
+    """The order is not over: its state is neither `done` nor `void`."""
 
     status = 409
     code = "order_unfinished"
@@ -300,7 +300,7 @@ class AmountNotTaken(Problem):
 
 
 class InvalidWebhook(Problem):
-    """The event lacks the provider's signature, or is older than five minutes."""
+    """The event is too large or not signed, or its time is over five minutes from now."""
 
     status = 400
     code = "invalid_webhook"

@@ -19,9 +19,9 @@ def tend_catalogue(runtime: Runtime) -> None:
 
 
 def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:
-    """Return the differences of a stock's counters, in units: from its entries, and from its books.
+    """Return the differences of a stock's counters in units.
 
-    Both are 0 if the stock is sound.
+    `held`: from its entries. `moved`: from its movements and sales. Both are 0 if it is sound.
     """
     differences = books.verify(runtime, site, sku)
     return {"held": differences["held"], "moved": differences["moved"]}

@@ -13,7 +13,8 @@ _WEIGHTS = (3, 2, 1)
 def stored_tokens(title: str, words: Sequence[str], text: str) -> list[str]:
     """Return at most MAX_STORED_TOKENS tokens of a product, each repeated by its weight.
 
-    Tokens of the title come first and weigh most. A token of several parts has its greatest weight.
+    Tokens of the title come first and weigh most. A token that occurs in several of the three parts
+    has the greatest of their weights.
     """
     found: dict[str, int] = {}
     for weight, part in zip(_WEIGHTS, (title, "\n".join(words), text), strict=True):

@@ -50,7 +50,7 @@ def shop_answer(settings: ShopSite) -> ShopAnswer:
 def _check_account(request: Request, site: str) -> None:
     """Raise OtherAccount unless the deployment's Stripe account may take a site's payments.
 
-    The setting `stripe_sites` names the sites (`*`: all). A shop on Stripe already passes.
+    The setting `stripe_sites` names the sites (`*`: all). A shop that already uses Stripe passes.
     """
     named = request.runtime.settings.stripe_sites
     if not {"*", site} & {*named}:
@@ -74,7 +74,8 @@ def declare(route: Route) -> None:
     ) -> Ok[ShopAnswer]:
         """Open a shop, or change how it sells; its currency never changes.
 
-        With `stripe` the buyers pay into the account of this deployment, which names its sites.
+        With `stripe` the buyers pay into the account of this deployment; a setting of the
+        deployment names the sites that may use it.
         """
         check_publisher(publisher, site)
         if body.payments == "stripe":

@@ -170,7 +170,7 @@ def values_of(details: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
 
 
 def facets_of(kind: str | None) -> list[str]:
-    """Return the facets of a type, at most 8. None: of all types, each once, at most 20."""
+    """Return the facets of a type, at most 8; `kind` None: of all types, each once, at most 20."""
     models = PRODUCT_TYPES.values() if kind is None else [PRODUCT_TYPES[kind]]
     names = dict.fromkeys(name for each in models for name in each.facets[:MAX_FACETS])
     return list(names)[:MAX_FACETS_SHOWN]

@@ -174,7 +174,7 @@ class UnknownPerson(Problem):
 class NobodyToTell(Problem):
     """The audience has no user who can receive the action.
 
-    Each name is unknown, has a block with the actor, or has no tie to the actor.
+    Each person in it is unknown, has a block with the actor, or has no tie to the actor.
     """
 
     status = 422

@@ -68,8 +68,8 @@ class Trim(Job):
 class Refill(Job):
     """Refill a reader's activity feed by the reader's present place and mutes.
 
-    With `after`, the job adds nothing: it continues to remove actions that are not due, behind
-    that action's id.
+    With `after`, an action's id, the job adds nothing: behind this id, it continues to remove
+    actions that are not due.
     """
 
     queue: ClassVar[str] = "social-errands"
@@ -142,9 +142,9 @@ class NotifyFeed(Job):
 
 
 class NotifyWatchers(Job):
-    """Notify readers who watch the author `by` of a new post.
+    """Notify the readers who watch an author, `by`, of the author's new post.
 
-    `thing` is `{post}`, or `{post}/{reader}` for the readers with greater ids.
+    `thing` is `{post}` for all these readers, or `{post}/{reader}` for ids greater than `{reader}`.
     """
 
     queue: ClassVar[str] = "social-errands"

@@ -1,6 +1,6 @@
 """Causes of notifications in the social feed: followers, posts, and acts on posts.
 
-A worker makes stored items agree with the acts. Each page checks again what its reader may see.
+A worker makes stored notifications agree with the acts. Each page checks permissions again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _PEOPLE_AT_ONCE = 1_000
 def agree(runtime: Runtime, act: NotifyFeed) -> None:
     """Make the notifications of an act agree with the stored act; a repeat changes nothing.
 
-    `follow` also ends the person's watches of authors whom the person no longer follows.
+    `follow` also ends the watches by `act.by` of authors whom `act.by` no longer follows.
     """
     read_at = runtime.now()
     if act.kind == "follow":
@@ -85,7 +85,7 @@ def _time_of(runtime: Runtime, act: NotifyFeed, post: ReadPost) -> datetime | No
 
 
 def agree_follow(runtime: Runtime, owner_id: str, member_id: str) -> None:
-    """Notify a member that an owner of circles follows them.
+    """Notify a member that an owner of circles follows the member.
 
     Does nothing if the owner no longer follows the member, if the member mutes the owner, or if
     one blocks the other.
@@ -203,7 +203,7 @@ class _Acts:
         self._reacted = reading.find_reactions(database, KIND, given)
 
     def text_of(self, item: NotificationItem) -> str | None:
-        """Return the text of an act, even an empty text. None: the act is gone or hidden."""
+        """Return the text to show for an act, or an empty text. None: the act is gone or hidden."""
         if item["kind"] == "follow":
             return "" if self._reader.circled_by.get(item["by"]) else None
         post = self._posts.get(_post_of(item))

@@ -56,9 +56,10 @@ class ListEntry(NamedTuple, Generic[Listed_co]):
 
 
 def older_than(position: ListPosition | None, ts: str, post_id: str) -> Document:
-    """Return the filter for documents after a position, newest first. None: all documents.
+    """Return the filter for documents after a position, newest first.
 
-    `ts` and `post_id` name the two fields. The separate range on `ts` bounds the scan of an index.
+    `position` None: all documents. `ts` and `post_id` name the two fields. The separate range on
+    `ts` bounds the scan of an index.
     """
     if position is None:
         return {}
@@ -82,7 +83,7 @@ def merge(count: int, *lists: Sequence[ListEntry[Listed]]) -> list[ListEntry[Lis
 
 
 def parse_position(position: Sequence[Any] | None) -> ListPosition | None:
-    """Return the position of a cursor whose time is a text (ISO 8601)."""
+    """Return the position in a cursor whose time is a text (ISO 8601). None: no cursor."""
     return ListPosition(datetime.fromisoformat(position[0]), position[1]) if position else None
 
 
@@ -130,7 +131,7 @@ def read_page_after(
 
 
 def position_of(runtime: Runtime, query: PageQuery, scope: str) -> ListPosition | None:
-    """Return the position after which a page begins; raises InvalidCursor."""
+    """Return the position before a page; raises InvalidCursor. None: the first page."""
     position = Cursors(scope, runtime.settings.signing_keys).position(query)
     return _decode(position) if position else None
 
@@ -163,9 +164,9 @@ def fill_page(
     """Return a page's documents with their positions, and the position before the next page.
 
     None: there is no next page. `fetch` and `show` are as in `PageSource`. If the check removes
-    documents, the page refills until it has examined `page_examined` documents. The page then
-    ends at the last examined document. Even if the reader may not see this document, the cursor
-    has its id and time.
+    documents, the page refills until it is full, or has examined `page_examined` documents. In the
+    second case the page ends at the last examined document: the position has its id and time, even
+    if the reader may not see it.
     """
     bounds = runtime.bounds.social
     shown: list[tuple[ListPosition, Listed]] = []

@@ -41,7 +41,7 @@ _PART_OF_TIME = 0.5
 # The most posts with a user's comments to read at once, and the most older comments.
 _POSTS_AT_ONCE = 200
 _Each = TypeVar("_Each")
-# Whether the step's time is not yet used.
+# Returns whether the step has time left.
 _Check = Callable[[], bool]
 
 
@@ -125,8 +125,8 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 def _jobs_for(user_id: str) -> Document:
     """Return the filter of the jobs for one user.
 
-    It omits jobs for two users, and jobs of others that continue after the user's id: the runs of
-    such jobs delete them.
+    It omits jobs for two users, and jobs of others that continue after the user's id: the outbox
+    deletes such jobs after they run.
     """
     acts: list[NotifyFeed | NotifyWatchers] = [NotifyWatchers(by=user_id, thing="")]
     acts += [NotifyFeed(by=user_id, kind=kind) for kind in get_args(FeedKind)]
@@ -176,8 +176,8 @@ def _leave_graph(runtime: Runtime, user_id: str, is_time: _Check) -> None:
 def _erase_late_copies(runtime: Runtime, user_id: str, until: datetime) -> None:
     """Erase copies of posts up to a time from the views of an erased user.
 
-    A delivery or a repair in progress may have stored them after the erasure. If the user has
-    returned, such posts may belong to the new news, so a rebuild follows.
+    A delivery or a repair in progress may have stored such copies after the erasure. If the user
+    has returned, some may belong to the user's present news, so a rebuild follows.
     """
     # First, so that pages read the posts themselves until the rebuild ends.
     users.USERS.of(runtime.database).update_one({"_id": user_id}, {"$set": {"stale": True}})
@@ -220,7 +220,7 @@ def _erase_comments(
 def _comments_of(
     database: Database[Document], user_id: str, until: datetime | None
 ) -> list[tuple[str, str]]:
-    """Return pairs `(post id, comment id)` of some of a user's comments; none: none is left."""
+    """Return `(post id, comment id)` of some of a user's comments; empty if none is left."""
     mine = {"by.id": user_id, **_up_to(until)}
     here = {"comments": {"$elemMatch": mine}}
     rows = posts.POSTS.of(database).find(here, {"comments": 1}).limit(_POSTS_AT_ONCE)

@@ -25,9 +25,10 @@ from chalicelib.social.telling import keys_of
 
 
 def notify(runtime: Runtime, job: NotifyWatchers) -> None:
-    """Notify readers of a post after the reader in the job, and note a job for the rest.
+    """Notify the watchers of a post's author in the order of their ids; note a job for the rest.
 
-    `job.thing` is `{post}` or `{post}/{reader}`. If the post is gone, withdraw its notifications.
+    `job.thing` is `{post}`, or `{post}/{reader}` to continue after this id. If the post is gone,
+    withdraw its notifications.
     """
     post_id, _, after = job.thing.partition("/")
     is_end = False

@@ -18,7 +18,7 @@ from chalicelib.http.paging import Position
 # reads.
 MOST_READ = 1_000
 NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
-# The index that each collection of such rows has.
+# The index of each collection in which a query searches.
 BY_TERM = [("site", ASCENDING), ("terms", ASCENDING), *NEWEST]
 _HINT = dict(BY_TERM)
 _FIELDS = dict.fromkeys(("_id", "posted", "revision"), 1)

@@ -30,8 +30,8 @@ def policy_of(bucket: str) -> str:
 def origin_of(bucket: str) -> str:
     """Return the origin of a bucket's signed S3 addresses, in the region of this function.
 
-    It names the region, but for us-east-1: the global S3 address does not reach buckets in regions
-    that opened since 2019.
+    The origin names the region, except us-east-1: the global S3 address does not reach buckets in
+    regions that opened since 2019.
     """
     region = os.environ.get("AWS_REGION", "us-east-1")
     place = "s3" if region == "us-east-1" else f"s3.{region}"

@@ -45,7 +45,7 @@ def declare(route: Route, public_url: str) -> None:
     def get_docs_file(
         request: Request, file: FileName
     ) -> Script | Stylesheet | Image | NotModified:
-        """Read a script or a style sheet of the reference."""
+        """Read a script, a style sheet or a drawing of the reference."""
         if file not in _FILES:
             raise UnknownFile
         path = PAGES / file
@@ -53,7 +53,7 @@ def declare(route: Route, public_url: str) -> None:
 
 
 def _policy(public_url: str) -> str:
-    """Return a Content-Security-Policy: only own files, and calls to this API."""
+    """Return a Content-Security-Policy: own files, `data:` images, and calls to this API alone."""
     return "; ".join(
         (
             "default-src 'none'",

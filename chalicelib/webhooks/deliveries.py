@@ -31,8 +31,9 @@ PAUSES = (
 GIVEN_UP = timedelta(days=5)
 # The pause after a try without an answer: time-outs of one receiver do not occupy the workers.
 QUIET = timedelta(minutes=1)
-# A delivery to a silent receiver waits for `QUIET`, and for an eighth of the time of failures, at
-# most `LONGEST_WAIT`. The first success makes the oldest `_WOKEN_AT_ONCE` untried deliveries due.
+# A delivery to a silent receiver waits for `QUIET` plus an eighth of the time since the first
+# failure; the eighth is at most `LONGEST_WAIT`. After a success, each `wake` makes the oldest
+# `_WOKEN_AT_ONCE` untried deliveries due.
 LONGEST_WAIT = timedelta(hours=2)
 _WOKEN_AT_ONCE = 1_000
 # The time after which the schedule replaces a lost or early message.
@@ -135,8 +136,8 @@ def replay(runtime: Runtime, hook_id: str, delivery_id: str) -> None:
 def run(runtime: Runtime, delivery_id: str) -> None:
     """Try a due delivery, unless another worker has its lease.
 
-    A delivery to a busy or silent receiver waits. A delivery to a hook that is off fails, except a
-    trial.
+    A delivery of a busy site, or to a silent receiver, waits. A delivery to a hook that is off
+    fails, except a trial.
     """
     hook_id = delivery_id.rpartition(":")[2]
     key: Document = {"hook": hook_id, "_id": delivery_id, "next": {"$lte": runtime.now()}}
@@ -198,8 +199,8 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
     log.info("webhook", extra={"fields": fields})
     if is_sent:
         WORK.finish(runtime, row, {**tried, "state": "sent"})
-        # First, because a crash after `note_success` would leave deliveries waiting; and once more,
-        # for deliveries that began to wait in between.
+        # Before `note_success`, because a crash after it would leave deliveries waiting; and again
+        # after it, for deliveries that began to wait in between.
         wake(runtime, hook)
         hooks.note_success(runtime, hook)
         wake(runtime, hook)
@@ -212,14 +213,14 @@ def _settle(runtime: Runtime, hook: Hook, row: Delivery, status: int | None) -> 
 
 
 def wake(runtime: Runtime, hook: Hook) -> None:
-    """Make the deliveries due that wait for a failing receiver: the oldest `_WOKEN_AT_ONCE`.
+    """Make due the oldest `_WOKEN_AT_ONCE` untried deliveries that wait for a failing receiver.
 
-    `hook`: as read before the success. Without failures, nothing changes.
+    `hook`: as read before the success or the change. If it has no failures, nothing changes.
     """
     since, now = hook["failing_since"], runtime.now()
     if since is None:
         return
-    # A tried delivery has its own pauses. `QUIET` earlier: events came while the first try hung.
+    # A tried delivery has its own pauses. `since - QUIET`: events came while the first try hung.
     waits: Document = {"hook": hook["_id"], **OWED, "tries": 0, "next": {"$gt": now}}
     rows = DELIVERIES.of(runtime.database)
     found = rows.find({**waits, "made": {"$gte": since - QUIET}}, {"_id": 1})

@@ -57,7 +57,7 @@ def tell(runtime: Runtime, site: str, thing_id: str, look: Look) -> None:
         told = _told(runtime, site, thing_id)
         if told["owed"]:
             _deliver(runtime, told)
-        # The thing after its report: an earlier read of the thing could be older than the report.
+        # Read the thing after the report: an earlier read could be older than the report.
         seen = look(told["facts"], since)
         if seen is None or seen.facts == told["facts"]:
             return

@@ -92,7 +92,7 @@ class HooksAnswer(TypedDict):
 
 
 class DeliveryAnswer(TypedDict):
-    """An event on its way to a webhook, or at its end."""
+    """A delivery of an event to a webhook: under way, sent or failed."""
 
     id: DeliveryId
     event: Annotated[str, Field(max_length=150, description="The header `webhook-id`.")]

@@ -38,7 +38,7 @@ class Listener(NamedTuple):
 
 @remember(seconds=REMEMBERED.seconds)
 def listening(runtime: Runtime, site: str) -> list[Listener]:
-    """Return the hooks of a site that are on, at most `REMEMBERED` old."""
+    """Return the hooks of a site that are on, as of up to `REMEMBERED` ago."""
     rows = HOOKS.of(runtime.database).find({"site": site, "state": "on"}, {"kinds": 1, "made": 1})
     return [Listener(each["_id"], each["kinds"], each["made"]) for each in rows]
 
@@ -207,7 +207,7 @@ def note_success(runtime: Runtime, hook: Hook) -> None:
 
 
 def note_failure(runtime: Runtime, hook: Hook, fields: Mapping[str, Any]) -> None:
-    """Store a failed try, with further fields, in a hook with the tried address that is on.
+    """Store a failed try, with further fields, in a hook that is on and has the tried address.
 
     A success or first failure of another try since the read of `hook` makes this failure void,
     unless the receiver is gone.

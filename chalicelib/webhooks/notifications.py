@@ -1,4 +1,4 @@
-"""Hooks that Plaza has switched off: an alarm, and a notification of the hook's publisher.
+"""Hooks that Plaza has switched off: an alarm, and a notification to the hook's publisher.
 
 The write that switches a hook off also sets `stopped`: a crash loses neither the alarm nor the
 notification.
@@ -30,7 +30,7 @@ def report_ends(runtime: Runtime) -> None:
         log.warning("webhook stopped", extra={"fields": counted, "metrics": HOOKS_STOPPED})
         if publisher := hook.get("by"):
             events.agree(runtime, _notification(hook, publisher), read_at)
-        # If the publisher switched it on and Plaza ended it again, `stopped` has a later time.
+        # A later `stopped` stays: the publisher switched the hook on, and Plaza off again.
         this = {"site": hook["site"], "_id": hook["_id"], "stopped": hook["stopped"]}
         rows.update_one(this, {"$unset": {"stopped": ""}})
 
@@ -43,7 +43,7 @@ def _notification(hook: Hook, publisher: str) -> NotificationEvent:
         by="",
         at=hook["stopped"],
         recipients={publisher: "webhook.stopped"},
-        # A hook that is on again is not shown.
+        # Never withdrawn: `show` omits a hook that is on again.
         is_new=True,
     )
 

@@ -85,7 +85,8 @@ def _declare_hooks(route: Route, note: NoteHooks) -> None:
         call shows.
         """
         check_publisher(publisher, site)
-        # Before the hook, in case of a crash; after it, in case another call removes the last.
+        # Noted before the hook, in case of a crash; and again after it, in case another call has
+        # removed the last other hook.
         note(request.runtime, site, are_there=True)
         hook, secret = hooks.register(request.runtime, site, body.url, body.kinds, publisher.id)
         note(request.runtime, site, are_there=True)

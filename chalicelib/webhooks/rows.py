@@ -41,7 +41,7 @@ class Hook(TypedDict):
     quiet_until: the receiver did not answer, and gets no call before this instant.
     busy_until: the end of the site's slow calls, if they came one after another.
     by: the publisher who registered the hook; None: erased.
-    stopped: the time when Plaza switched the hook off, until the report of this.
+    stopped: the time when Plaza switched the hook off; its report removes the field.
     """
 
     _id: str
@@ -59,7 +59,7 @@ class Hook(TypedDict):
     stopped: NotRequired[datetime]
 
 
-# The condition of the index of hooks to tell of; a query repeats it to use the index.
+# The condition of the index of hooks to report; a query repeats it to use the index.
 STOPPED: Document = {"stopped": {"$exists": True}}
 HOOKS = Collection(
     "webhooks.hook",

@@ -62,7 +62,7 @@ def _run(runtime: Runtime, job: Happened) -> None:
 def _settle(runtime: Runtime, kind: str, thing: str) -> None:
     """Make the feed agree with a thing; for a thing of an unlisted site, nothing changes.
 
-    A worker may still have former settings, so it deletes no action because of the list.
+    A worker may still have former settings, so the list is no reason to delete an action.
     """
     cause = CAUSES[kind](runtime, thing)
     if cause is None or _is_of_listed_site(runtime, cause):
@@ -70,6 +70,6 @@ def _settle(runtime: Runtime, kind: str, thing: str) -> None:
 
 
 def _is_of_listed_site(runtime: Runtime, cause: Cause) -> bool:
-    """Return whether a thing is at a site with happenings, wherever its page has moved."""
+    """Return whether a thing is now at a site of `action_sites`; its page may have moved there."""
     site = site_of(cause.page_id) if cause.page_id else None
     return (site or DEFAULT_SITE) in runtime.settings.action_sites

@@ -44,7 +44,7 @@ class NodesOfPages:
     ) -> str | None:
         """Return the id of the discussion that an import of comments makes for an address.
 
-        None: it is another page's, or it has moved to another id.
+        None: another page has the discussion, or the discussion has moved to another id.
         """
         from chalicelib.comments.importing.identities import node_at
         from chalicelib.comments.page_urls import plain

@@ -7,7 +7,7 @@ from deploy.openapi.files import KEPT, own_app, ship, written
 
 
 def main() -> None:
-    """Write the file, or end with 1 if it is not what the routes say."""
+    """Write the file; with `--check`, exit with 1 if it differs from the routes."""
     parser = argparse.ArgumentParser(prog="script/openapi", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only")
     arguments = parser.parse_args()

@@ -21,7 +21,7 @@ from chalicelib.http.routing import Operation
 from chalicelib.webhooks.kinds import KINDS, EventKind
 from deploy.openapi.schemas import SCHEMAS, Json, Schemas, plain
 
-# Headers of these problems, the same wherever they are answered.
+# The header that every problem with this status has, beside X-Request-Id.
 _PROBLEM_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 _HEADERS = {
     "X-Request-Id": "The id of this call in the logs: quote it to have the call looked up.",
@@ -55,7 +55,7 @@ _IF_MATCH: Json = {
     "description": "The `ETag` of what the caller has read and changes: a version.",
     "schema": {"type": "string", "pattern": '^"[0-9]{1,9}"$'},
 }
-# Generators of clients take this for bytes; OpenAPI 3.1 itself would say nothing of them.
+# Client generators read this as bytes; OpenAPI 3.1 itself would omit the schema.
 _BYTES: Json = {"type": "string", "format": "binary"}
 _RANGES: tuple[Json, ...] = (
     {
@@ -275,10 +275,10 @@ def _parameters(operation: Operation) -> Iterator[Json]:
 
 
 def _open_parameters(model: Json) -> Iterator[Json]:
-    """Yield a parameter for each group of names that a query leaves open.
+    """Yield a parameter for each pattern of names that a query takes.
 
-    An object in the style `form`, exploded, is sent as one parameter for each of its properties,
-    so its own name is never sent: it is what `patternProperties` have as `x-plaza-names`.
+    A client sends an exploded `form` object as one parameter for each property. It never sends the
+    object's own name, which is the pattern's `x-plaza-names`.
     """
     for pattern, schema in model.get("patternProperties", {}).items():
         each = {key: value for key, value in schema.items() if key != "x-plaza-names"}

@@ -1,4 +1,4 @@
-"""The API's document as files: kept with its lines for a reader of changes, shipped without.
+"""The API's document as files: indented in the repository for diffs, compact in the package.
 
 The kept document is Plaza's own. A deployment ships that of its own app, which may have registered
 further types.

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from chalicelib.notifications.preferences import KINDS
 from deploy.web import SOURCES
@@ -179,6 +179,31 @@ def test_a_failure_is_said_and_the_choice_stays(
 
     expect(panel(page).get_by_role("status")).to_have_text("Saved.")
     assert stored(talk)["kinds"]["comment.mention"]["email"] is False
+
+
+def test_a_choice_that_is_made_while_the_last_one_is_saved_is_not_called_saved(
+    host: Site, open_page: OpenPage
+) -> None:
+    page = open_page(host)
+    open_form(page)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "PUT":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(CHOICES, hold)
+    save(page)
+    until(page, lambda: bool(held))
+    box(page, "Mentions of you: E-mail").uncheck()
+
+    with page.expect_response(CHOICES):
+        held[0].continue_()
+    page.evaluate("new Promise((done) => setTimeout(done))")
+
+    expect(panel(page).get_by_text("Saved.")).to_have_count(0)
 
 
 def test_choices_of_another_reader_are_not_shown(

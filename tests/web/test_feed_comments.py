@@ -156,6 +156,29 @@ def test_a_moderator_has_their_buttons_in_a_feed_that_began_anew_meanwhile(
     expect(button).to_be_visible()
 
 
+def test_a_comment_that_is_written_during_a_look_stays(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    town.post("What is new?")
+    page = open_page(site)
+    page.get_by_role("button", name="Comment", exact=True).click()
+    answered: list[tuple[Route, object]] = []
+    page.route("**/news*", lambda route: answered.append((route, route.fetch())))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    until(page, lambda: bool(answered))
+    write(page, "Reply to Ben", "Mine.")
+    listed = page.locator(".comments > li")
+    expect(listed).to_have_count(1)
+
+    with page.expect_response("**/news*"):
+        for route, answer in answered:
+            route.fulfill(response=answer)  # type: ignore[arg-type]
+    page.evaluate("new Promise((done) => setTimeout(done))")
+
+    expect(listed).to_have_count(1)
+    expect(listed).to_contain_text("Mine.")
+
+
 def test_a_comment_that_is_deleted_elsewhere_goes_when_the_feed_looks_again(
     town: Town, site: Site, open_page: OpenPage
 ) -> None:

@@ -181,8 +181,9 @@ def test_a_comment_joins_those_that_were_not_shown_yet(
     comments = page.locator(".comments li")
     expect(comments).to_have_count(3)
 
-    page.get_by_role("button", name="5 comments").click()
+    page.get_by_role("button", name="5 comments").press("Enter")
     expect(comments).to_have_count(5)
+    expect(comments.first).to_be_focused()
     page.get_by_role("button", name="Comment", exact=True).click()
     write(page, "Reply to Ben", "The last.")
 

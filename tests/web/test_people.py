@@ -1,15 +1,17 @@
 """The card of who wrote a comment, and blocking them: at once, after a reload, in another tab."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
+from tests.web.support.browser import until
 from tests.web.support.two import NODE, POLL_MS, Discussion, discussing, with_clock
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -232,6 +234,50 @@ def test_keys_alone_open_a_card_block_and_leave(talk: Discussion, open_page: Ope
 
     expect(folded(page)).to_have_count(1)
     expect(page.get_by_role("listitem").filter(has=folded(page))).to_be_focused()
+
+
+def test_the_card_of_the_last_press_is_shown_whichever_answer_comes_first(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    talk.posted("The sun is up.", by="cleo")
+    page = open_page(talk.site_of("ben"))
+    opened(page).get_by_role("button", name="Close").click()
+    held: dict[str, Route] = {}
+    page.route(
+        re.compile(r"/people/(ann|cleo)/comments"),
+        lambda route: held.update({"ann" if "/ann/" in route.request.url else "cleo": route}),
+    )
+    page.get_by_role("button", name="Cleo", exact=True).first.click()
+    until(page, lambda: "cleo" in held)
+    page.get_by_role("button", name="Ann", exact=True).click()
+    until(page, lambda: "ann" in held)
+    for name in ("cleo", "ann"):
+        with page.expect_response(f"**/people/{name}/comments*"):
+            held[name].continue_()
+        page.evaluate("new Promise((done) => setTimeout(done))")
+
+    expect(card(page)).to_have_attribute("aria-label", "Ann")
+    expect(card(page)).to_have_count(1)
+
+
+def test_the_list_of_blocked_people_is_read_again_after_a_failure(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    assert talk.client.as_("ben").put(f"{BLOCKED}/ann").status < 300
+    talk.posted("Mine.", by="ben")
+    page = open_page(talk.site_of("ben"), may_log="Failed to load")
+    page.get_by_role("button", name="Ben", exact=True).click()
+    own = page.get_by_role("group", name="Ben", exact=True)
+    page.route("**/people/ann/comments*", lambda route: route.abort())
+    summary = own.get_by_text("People you have blocked")
+    summary.click()
+    expect(page.get_by_role("status")).to_contain_text("reach")
+    page.unroute_all()
+    summary.click()
+
+    summary.click()
+
+    expect(own.get_by_role("button", name="Unblock")).to_be_visible()
 
 
 def test_a_card_that_cannot_be_loaded_says_so_and_comes_at_the_next_press(

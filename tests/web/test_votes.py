@@ -183,6 +183,21 @@ def test_a_guest_who_votes_is_asked_to_sign_in(talk: Discussion, open_page: Open
     assert page.evaluate("window.asked")
 
 
+def test_a_guest_who_reacts_by_the_keyboard_comes_to_the_question(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    talk.posted()
+    page = open_page(talk.site_of(""))
+    page.get_by_role("button", name="Add a reaction").press("Enter")
+    choices = page.get_by_role("group", name="Add a reaction")
+    expect(choices.get_by_role("button").first).to_be_focused()
+
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("button", name="Sign in to vote and react")).to_be_focused()
+    expect(choices).to_be_hidden()
+
+
 def test_nobody_votes_on_a_comment_of_their_own_and_everybody_reacts(
     talk: Discussion, open_page: OpenPage
 ) -> None:

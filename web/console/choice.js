@@ -1,17 +1,21 @@
 // @ts-check
-/** Which site, and which person there, a page of the console is about. */
+/** The forms that choose a console page's site and person. */
 import { h } from "./../embed/element.js";
 import { ask, caller } from "./session.js";
 
-/** @typedef {{known: string[], isHeld: boolean}} Sites Sites that the caller likely means; if they are held to these, there are no others. */
+/** @typedef {{known: string[], isHeld: boolean}} Sites The sites to offer; `isHeld`: no others. */
 
-/** More sites than these are typed, not chosen. */
+/** The most sites that a select offers; with more, the caller types the site. */
 const MOST_SITES = 50;
 
 /** The address of a page of the console. @param {string} page @param {Record<string, string>} query */
 export const addressOf = (page, query) => `?${new URLSearchParams(query)}#${page}`;
 
-/** The sites that the caller's token names, or, for who moderates all, those of the comments that wait longest. @returns {Promise<Sites>} */
+/**
+ * Return the sites that the caller's token names; for an admin or a token without sites, the sites
+ * of the 200 comments that have waited longest. A failed call counts as an empty answer.
+ * @returns {Promise<Sites>}
+ */
 export async function sitesOf() {
   const signedIn = await caller().catch(() => null);
   if (signedIn?.sites && !signedIn.roles.includes("admin")) return { known: signedIn.sites, isHeld: true };
@@ -22,15 +26,20 @@ export async function sitesOf() {
 
 const PLAIN = { autocomplete: "off", spellcheck: "false" };
 
-/** The form that opens a page about a site. @param {string} page @param {Sites} sites @param {string} site What it begins with. */
+/**
+ * Return the form that opens a page about a site.
+ * @param {string} page @param {Sites} sites @param {string} site The field's first value.
+ */
 export function siteChoice(page, sites, site) {
   const { field, offered } = siteField(sites, site);
   return leading(h("form", { class: "row" }, h("label", {}, "Site ", field), h("button", {}, "Show"), offered), page, () => ({ site: field.value.trim() }));
 }
 
 /**
- * The form that opens a page about a site and a person.
- * @param {string} page @param {Sites} sites @param {URLSearchParams} query What it begins with. @param {boolean} isOptional Whether a page about nobody is one, too.
+ * Return the form that opens a page about a site and a person.
+ * @param {string} page @param {Sites} sites
+ * @param {URLSearchParams} query The fields' first values.
+ * @param {boolean} isOptional Whether the page also opens without a person.
  */
 export function choice(page, sites, query, isOptional) {
   const { field, offered } = siteField(sites, query.get("site") || "");
@@ -42,7 +51,11 @@ export function choice(page, sites, query, isOptional) {
   });
 }
 
-/** The field of a site: a choice of few, or else a text with those offered that are known. @param {Sites} sites @param {string} site */
+/**
+ * Return the field of a site: a select if the caller has few sites and no others, or else a text
+ * field and the list of the known sites.
+ * @param {Sites} sites @param {string} site
+ */
 function siteField({ known, isHeld }, site) {
   const options = [...new Set(site ? [...known, site] : known)].map((each) => h("option", { value: each, selected: each === site }, each));
   const isChosen = isHeld && known.length > 0 && known.length <= MOST_SITES;
@@ -50,12 +63,16 @@ function siteField({ known, isHeld }, site) {
   return { field, offered: !isChosen && h("datalist", { id: "sites" }, ...options) };
 }
 
-/** Have a form lead to a page. @param {HTMLElement} form @param {string} page @param {() => Record<string, string>} query What the page is about. */
+/**
+ * Open a page when its form is submitted; return the form.
+ * @param {HTMLElement} form @param {string} page
+ * @param {() => Record<string, string>} query Returns the parameters of the page's address.
+ */
 function leading(form, page, query) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const asked = addressOf(page, query());
-    // To an address that differs in nothing, a browser does not go.
+    // A browser does not load the address that it already shows.
     if (asked === location.search + location.hash) location.reload();
     else location.assign(asked);
   });

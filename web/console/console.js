@@ -1,12 +1,12 @@
 // @ts-check
-/** The console's frame: who is signed in, the pages that their roles open, and the page shown. */
+/** The console's frame: the caller, the pages that the caller's roles open, and the page shown. */
 import { h } from "./../embed/element.js";
 import { caller, enter, goOn, isHanded, keep, personOf, signOut, takeToken, tokenForm } from "./session.js";
 
 /** @typedef {import("./session.js").Caller} Caller */
 /** @typedef {{id: string, title: string, part: string, roles: string[], file: string}} Page */
 
-/** Each page is an element, `plaza-` and its id, in a file that is loaded when it is opened. @type {Page[]} */
+/** Each page is the element `plaza-<id>`; its file loads when the page opens. @type {Page[]} */
 const PAGES = [
   { id: "queue", title: "Waiting", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./queue.js" },
   { id: "log", title: "Log", part: "Comments", roles: ["moderator", "publisher", "admin"], file: "./log.js" },
@@ -17,9 +17,15 @@ const PAGES = [
 
 const main = h("main", { id: "page", tabindex: "-1" });
 const nav = h("nav", { "aria-label": "Console" });
-/** The pages that are open to who is signed in. @type {Page[]} */
+/**
+ * The pages that the caller may open; empty while a card stands in place of the frame.
+ * @type {Page[]}
+ */
 let opened = [];
-/** Who is signed in, on the page that is open. @type {Caller | null} */
+/**
+ * The caller of the open page; null while a card stands in place of the frame.
+ * @type {Caller | null}
+ */
 let present = null;
 
 /** Show the page that the address names, or else the first that the caller may open. @param {Page[]} pages */
@@ -70,13 +76,16 @@ function alone(...inside) {
   document.body.replaceChildren(h("main", { class: "alone" }, ...inside));
 }
 
-/** The address names the page, so that a link within it cannot lead further. @param {Event} event */
+/**
+ * Move the focus to the page. The link cannot: the address's fragment names the console's page.
+ * @param {Event} event
+ */
 function skip(event) {
   event.preventDefault();
   main.focus();
 }
 
-/** Sign out, and leave nothing of the pages behind. */
+/** Sign out, and reload to clear the pages' data. */
 function leave() {
   signOut();
   location.reload();
@@ -89,8 +98,9 @@ function signIn(told) {
 }
 
 /**
- * Ask before an address signs in whom it names: anybody can send a link that leads here.
- * @param {string} token @param {Caller} coming Whom it signs in. @param {Caller | null} before Who is signed in.
+ * Ask before a link's token signs in its person: an attacker can send such a link.
+ * @param {string} token @param {Caller} coming The token's person.
+ * @param {Caller | null} before The present caller; null if none.
  */
 function confirmHandOver(token, coming, before) {
   const who = (/** @type {Caller} */ { name, id }) => h("p", {}, h("b", { dir: "auto" }, name), " ", h("span", { class: "meta", dir: "ltr" }, `(${id})`));
@@ -102,10 +112,14 @@ function confirmHandOver(token, coming, before) {
     h("p", {}, "Go on only if this is you."), h("div", { class: "row" }, accept, refuse)));
 }
 
-/** Take a later token of who reads the open page, which stays as it is unless its person has changed. @param {string} token @param {Caller} coming */
+/**
+ * Store a later token of the open page's caller. The page stays, unless the caller's data differ;
+ * calls that wait for a token go on.
+ * @param {string} token @param {Caller} coming
+ */
 function renew(token, coming) {
   keep(token);
-  // The address names the page again.
+  // takeToken() has removed the page's name from the address.
   history.replaceState(null, "", nav.querySelector("[aria-current]")?.getAttribute("href"));
   if (JSON.stringify(coming) !== JSON.stringify(present)) open(coming);
   goOn();

@@ -1,10 +1,10 @@
 // @ts-check
-/** A text to take elsewhere: a field that cannot be written in, with a button that copies it. */
+/** A read-only field with a button that copies its text. */
 import { h } from "./../embed/element.js";
 
 /**
  * @param {string} id @param {string} label @param {string} text
- * @param {(told: string) => void} say Is told what came of a press.
+ * @param {(told: string) => void} say Receives the outcome of a press, in words.
  */
 export function copying(id, label, text, say) {
   const field = /** @type {HTMLInputElement} */ (h("input", { id, value: text, readonly: true, dir: "ltr" }));

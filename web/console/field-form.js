@@ -1,41 +1,45 @@
 // @ts-check
-/** A form whose fields are data: what is wrong with a value stands at its field. */
+/** A form made from a list of fields; each field shows its own faults. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 
 /**
  * @typedef {Record<string, any>} Values
  * @typedef {object} Field
- * @property {string} name Its name in the API's body, and in what the API refuses.
+ * @property {string} name Its name in the API's body and in the API's errors.
  * @property {string} label
- * @property {"line" | "secret" | "lines" | "choice" | "tick"} [kind] A line, unless it says otherwise.
- * @property {string} [rule] What a value has to be.
- * @property {RegExp} [pattern] What a value has to be, where the API is not asked for it.
- * @property {Record<string, string>} [options] The values of a choice, in words.
+ * @property {"line" | "secret" | "lines" | "choice" | "tick"} [kind] A line by default.
+ * @property {string} [rule] The rule of a value, in words; the form shows it below the field.
+ * @property {RegExp} [pattern] The pattern of a value; the form checks it before the call.
+ * @property {Record<string, string>} [options] The values of a choice, each with its label.
  * @property {boolean} [isOptional]
- * @property {(values: Values) => boolean} [isAsked] Whether it is asked for beside these values.
+ * @property {(values: Values) => boolean} [isAsked] Whether the form shows it; always by default.
  * @typedef {{field: string, code: string, detail: string}} Fault
  * @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control
  */
 
-/** Faults of the form of a value, which its rule says better than the API. */
+/** The error codes for which the form shows the field's rule in place of the API's words. */
 const OF_FORM = new Set(["string_pattern_mismatch", "string_too_short", "string_too_long"]);
 
-/** A problem as the API names it, at a field. @param {string} field @param {string} detail */
+/**
+ * Return a problem with one fault, at a field, as the API would.
+ * @param {string} field @param {string} detail
+ */
 export const faultAt = (field, detail) => new Problem({ code: "invalid_request", errors: [{ field, code: "console", detail }] });
 
-/** What a refusal says. @param {Problem} problem */
+/** Return a problem's words for the reader. @param {Problem} problem */
 export const said = ({ code, body, message }) => (code === "offline" ? "Plaza does not answer. Try again." : body.detail || message || code);
 
 /**
+ * Return a form that checks its values, calls `submit`, and shows each fault at its field.
  * @param {object} given
- * @param {string} given.id What the ids of its parts begin with.
+ * @param {string} given.id The prefix of its parts' ids.
  * @param {Field[]} given.fields
- * @param {Values} given.values What they begin with.
+ * @param {Values} given.values The fields' first values, by name.
  * @param {(values: Values) => Promise<unknown>} given.submit May throw Problem.
- * @param {(values: Values) => void} [given.changed] Is called with what the fields have.
+ * @param {(values: Values) => void} [given.changed] Receives the values, first and at each input.
  * @param {() => void} [given.cancel]
- * @param {...(Node | string)} more What stands below the fields.
+ * @param {...(Node | string)} more The nodes below the fields.
  */
 export function fieldForm({ id, fields, values, submit, changed, cancel }, ...more) {
   const places = fields.map((field) => placeOf(`${id}-${field.name}`, field, values[field.name]));
@@ -63,7 +67,7 @@ export function fieldForm({ id, fields, values, submit, changed, cancel }, ...mo
     h("div", { class: "row" }, save, cancel && h("button", { type: "button", onclick: cancel }, "Cancel")), alert);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    // A second press while the first is on its way is none.
+    // A press during a call does nothing.
     if (save.ariaDisabled) return;
     save.ariaDisabled = "true";
     alert.textContent = "";
@@ -85,7 +89,11 @@ export function fieldForm({ id, fields, values, submit, changed, cancel }, ...mo
 
 /** @typedef {ReturnType<typeof placeOf>} Place */
 
-/** A field's place in the form. @param {string} id @param {Field} field @param {any} value */
+/**
+ * Return a field's control and its element (label, rule and fault), with functions that read its
+ * value and show its fault.
+ * @param {string} id @param {Field} field @param {any} value
+ */
 function placeOf(id, field, value) {
   const { kind, label, rule, isOptional } = field;
   const isTick = kind === "tick";
@@ -118,7 +126,7 @@ function controlOf({ kind, options }, value, attributes) {
     case "lines":
       return /** @type {HTMLTextAreaElement} */ (h("textarea", { ...plain, rows: 3 }, (value || []).join("\n")));
     case "secret":
-      // No browser fills in or keeps what is the site's.
+      // By `new-password`, the browser does not fill in a password of the publisher's own.
       return /** @type {HTMLInputElement} */ (h("input", { ...plain, type: "password", autocomplete: "new-password" }));
     default:
       return /** @type {HTMLInputElement} */ (h("input", { ...plain, value: value || "", dir: "auto" }));
@@ -128,7 +136,10 @@ function controlOf({ kind, options }, value, attributes) {
 /** @param {Place[]} places @returns {Values} */
 const valuesOf = (places) => Object.fromEntries(places.map(({ field, read }) => [field.name, read()]));
 
-/** What is wrong with a value before the API is asked. @param {Place} place @returns {Fault[]} */
+/**
+ * Return the faults that the form finds before the call.
+ * @param {Place} place @returns {Fault[]}
+ */
 function faultsOf({ field: { name, rule, pattern, isOptional, kind }, read }) {
   const value = read();
   if (value === "" && !isOptional && kind !== "tick") return [{ field: name, code: "console", detail: "Fill this in." }];

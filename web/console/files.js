@@ -1,5 +1,5 @@
 // @ts-check
-/** Files of any size to Plaza and from there, in parts. */
+/** Upload and download of files of any size, in parts. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 import { API, ask } from "./session.js";
@@ -7,12 +7,13 @@ import { API, ask } from "./session.js";
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ImportAnswer"]} Import */
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["DiscussionFileAnswer"]} ExportFile */
 
-/** The parts of the bucket, which wants the digest of each. */
+/** The part size of Plaza's S3 bucket, in bytes; S3 checks the digest of each part. */
 const PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * Begin an import, and send its file; returns the import. Throws Problem.
- * @param {string} path @param {File} file @param {Record<string, unknown>} options @param {(share: number) => void} tell
+ * Begin an import as a trial, and send its file; return the import. Throws Problem.
+ * @param {string} path @param {File} file @param {Record<string, unknown>} options
+ * @param {(share: number) => void} tell Receives the share that is sent, from 0 to 1.
  * @returns {Promise<Import>}
  */
 export async function upload(path, file, options, tell) {
@@ -28,7 +29,7 @@ export async function upload(path, file, options, tell) {
     const start = (part.number - 1) * begun.part_bytes;
     const bytes = file.slice(start, start + begun.part_bytes);
     await put(here, part, bytes).catch(async () => {
-      // Connections break, and a signed address ends after an hour: once more, to a new address.
+      // The connection may break, and a signed address ends after an hour: try once more.
       const { parts } = /** @type {Import} */ (await ask(here));
       const missing = parts.find(({ number }) => number === part.number);
       if (missing) await put(here, missing, bytes);
@@ -38,21 +39,24 @@ export async function upload(path, file, options, tell) {
   return begun;
 }
 
-/** There was no answer, or not a whole one. @returns {never} */
+/** Throw the Problem `offline`: there was no answer, or a part of one. @returns {never} */
 const silent = () => { throw new Problem({}); };
 
-/** Save a file of an export under its name. @param {ExportFile} file */
+/**
+ * Fetch an export's file piece by piece, and save it under its name. Throws Problem.
+ * @param {ExportFile} file
+ */
 export async function download({ name, pieces }) {
   const parts = [];
   for (const piece of pieces) {
-    // The API may have another address than the console's.
+    // The piece has Plaza's public address; the console may call the API at another.
     const answer = await fetch(`${API}${piece.slice(piece.indexOf("/sites/"))}`, { headers: await bearer(), credentials: "omit" }).catch(silent);
     if (!answer.ok) throw new Problem(await answer.json().catch(() => ({ code: "unavailable" })), answer);
     parts.push(await answer.blob().catch(silent));
   }
   const address = URL.createObjectURL(new Blob(parts, { type: "application/gzip" }));
   h("a", { href: address, download: name }).click();
-  // The browser has taken it by then.
+  // The browser has read the file by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
@@ -65,16 +69,23 @@ async function put(path, { number, url, headers }, bytes) {
   if (!answer.ok) throw new Problem(await answer.json().catch(() => ({ code: "unavailable" })), answer);
 }
 
-/** The header of who is signed in; who has to sign in again does so first. */
+/** Return the caller's header; if the token has ended, wait for the caller's sign-in. */
 async function bearer() {
   await ask("/me");
   return { Authorization: `Bearer ${await window.plaza?.token?.()}` };
 }
 
-/** A file may be changed or gone since it was chosen. @returns {never} */
+/**
+ * Throw a Problem: the file was changed or removed after the publisher chose it.
+ * @returns {never}
+ */
 const unreadable = () => { throw new Problem({ code: "console", title: "The file cannot be read. Choose it again." }); };
 
-/** The SHA-256 of a part; none on a page of plain http, where browsers have none. @param {Blob} part */
+/**
+ * Return the SHA-256 of a part, in hex; undefined on a page of plain http, where browsers lack
+ * `crypto.subtle`. Throws Problem if the file cannot be read.
+ * @param {Blob} part
+ */
 async function digestOf(part) {
   const digest = await crypto.subtle?.digest("SHA-256", await part.arrayBuffer().catch(unreadable));
   return digest && [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

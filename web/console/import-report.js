@@ -4,7 +4,10 @@ import { h } from "./../embed/element.js";
 
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ImportAnswer"]} Import */
 
-/** What each state means, and whether the site's next import waits for its end. @type {Record<Import["state"], {words: string, isOpen: boolean}>} */
+/**
+ * The words of each state, and whether an import in it is open: it bars the site's next import.
+ * @type {Record<Import["state"], {words: string, isOpen: boolean}>}
+ */
 export const WAY = {
   uploading: { words: "The file was not sent to its end.", isOpen: true },
   running: { words: "The file is being read. You may leave this page.", isOpen: true },
@@ -13,7 +16,10 @@ export const WAY = {
   failed: { words: "Failed.", isOpen: false },
   stopped: { words: "Stopped.", isOpen: false },
 };
-/** The counts, after a trial and after an import. @type {[string, string, string][]} */
+/**
+ * The name of each count, and its label after a trial and after an import.
+ * @type {[string, string, string][]}
+ */
 const TOLD = [
   ["comments", "Comments in the file", "Comments in the file"],
   ["imported", "Would be imported", "Imported"],
@@ -22,7 +28,7 @@ const TOLD = [
   ["unknown_parent", "Would begin a thread, since the file lacks the comment they answer", "Begin a thread, since the file lacks the comment they answer"],
 ];
 
-/** The numbers of an import. @param {Import} shown */
+/** Return the list of an import's counts; "" if it has none yet. @param {Import} shown */
 export function report({ counts, dry_run: isTrial }) {
   const told = TOLD.filter(([name]) => counts[name] !== undefined);
   if (!told.length) return "";
@@ -30,7 +36,11 @@ export function report({ counts, dry_run: isTrial }) {
   return h("ul", { class: "report", "aria-label": "Report" }, ...rows);
 }
 
-/** What did not come over as it was: each reason with its number, and where in the file. @param {Import} shown */
+/**
+ * Return the differences between the file and the import: the count of each reason, and sample
+ * places in the file; "" if there are none.
+ * @param {Import} shown
+ */
 export function samples({ counts, samples: found }) {
   const reasons = Object.entries(counts).filter(([name]) => name.startsWith("reason "));
   if (!reasons.length && !found.length) return "";

@@ -1,5 +1,5 @@
 // @ts-check
-/** Discussions of another system into a site, tried first, and the site's own into files. */
+/** Imports another system's discussions after a trial; exports the site's own to files. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 import { siteChoice, sitesOf } from "./choice.js";
@@ -19,12 +19,15 @@ class Imports extends HTMLElement {
   #site = new URLSearchParams(location.search).get("site") || "";
   #status = h("p", { role: "status", class: "status" });
   #import = h("section", { class: "card", "aria-labelledby": "import" });
-  #export = h("section", { class: "card", "aria-labelledby": "export" });
-  /** The import that is shown, and its state; "" for the form of a new one. */
+  /** It stays while an export runs: a screen reader would begin anew at each step. */
+  #exportTitle = h("h2", { id: "export", tabindex: "-1" }, "Export");
+  #exported = h("div");
+  #export = h("section", { class: "card", "aria-labelledby": "export" }, this.#exportTitle, this.#exported);
+  /** The id and state of the shown import; "" while the form or the sending is shown. */
   #shown = "";
-  /** What changes about an import while it runs. */
+  /** The shown import's progress, failure and counts: the part that changes while it runs. */
   #told = h("div");
-  /** How often an import was followed: only the last of them goes on. */
+  /** Counts the runs of #follow() and the returns to the form; each ends the earlier runs. */
   #turn = 0;
 
   async connectedCallback() {
@@ -47,7 +50,7 @@ class Imports extends HTMLElement {
     return `/sites/${[this.#site, ...parts].map(encodeURIComponent).join("/")}`;
   }
 
-  /** Show the site's newest import, and follow it while it runs: its publisher may have left the page. */
+  /** Show the site's newest import; follow it if it runs: its publisher may have come back. */
   async #showLast() {
     const { imports: [last] } = await ask(this.#path("imports"));
     /** @type {Import | null} */
@@ -56,22 +59,35 @@ class Imports extends HTMLElement {
     if (open?.state === "running") this.#tried(() => this.#follow(open));
   }
 
-  /** Show the open import with what may be done about it, or else the form of a new one. @param {Import | null} open @param {Partial<Import>} [last] */
+  /**
+   * Show an import with its buttons; null: the form of a new one, and the state of the last.
+   * @param {Import | null} open @param {Partial<Import>} [last]
+   */
   #showImport(open, last) {
     const title = h("h2", { id: "import", tabindex: "-1" }, "Import");
     if (!open) {
       this.#shown = "";
       this.#turn++;
       const ended = last?.begun_at && h("p", { class: "meta" }, h("span", {}, "The last one began ", when(last.begun_at), ": ", WAY[/** @type {Import["state"]} */ (last.state)].words));
-      return this.#import.replaceChildren(title, ended || "", this.#form());
+      return this.#replace(this.#import, title, ended || "", this.#form());
     }
     const { state, progress, failure } = open;
     const bar = progress && h("progress", { max: progress.total || 1, value: progress.done, "aria-label": progress.part === "reading" ? "Bytes read" : "Discussions stored" });
     this.#told.replaceChildren(bar || "", failure ? h("p", { class: "bad-text" }, failure.detail) : "", report(open));
     const now = `${open.id} ${state}`;
-    // A button that is made anew loses the focus, and the press that has begun on it.
-    if (now !== this.#shown) this.#import.replaceChildren(title, h("p", {}, WAY[state].words), this.#told, this.#actsOn(open), state === "running" ? "" : samples(open));
+    // A button that is replaced loses the focus, and a press that has begun.
+    if (now !== this.#shown) this.#replace(this.#import, title, h("p", {}, WAY[state].words), this.#told, this.#actsOn(open), state === "running" ? "" : samples(open));
     this.#shown = now;
+  }
+
+  /**
+   * Replace the content of a section; if the focus was in it, move the focus to the title.
+   * @param {HTMLElement} section @param {HTMLElement} title @param {...(HTMLElement | string)} rest
+   */
+  #replace(section, title, ...rest) {
+    const isHere = section.contains(document.activeElement);
+    section.replaceChildren(title, ...rest);
+    if (isHere) title.focus();
   }
 
   /** @param {Import} shown */
@@ -109,14 +125,18 @@ class Imports extends HTMLElement {
       const begun = await upload(this.#path("imports"), file, options, (share) => (bar.value = share));
       await this.#follow(await ask(this.#path("imports", begun.id, "start"), { method: "POST" }));
     } catch (problem) {
-      // A file that was sent in part is the site's open import, and the next waits for its end.
+      // An import whose file was sent in part stays open, and bars the next one.
       await this.#showLast().catch(() => this.#showImport(null));
       this.#import.querySelector("h2")?.focus();
       throw problem;
     }
   }
 
-  /** Ask after a pause, and again after each question that has no answer. @param {string} path */
+  /**
+   * Return the answer to a call a second from now; while Plaza does not answer, repeat the call.
+   * Throws Problem for other failures, and once the page is closed.
+   * @param {string} path
+   */
   async #later(path) {
     for (;;) {
       await new Promise((done) => setTimeout(done, PAUSE_MS));
@@ -128,19 +148,19 @@ class Imports extends HTMLElement {
     }
   }
 
-  /** Show an import until it waits for its publisher or is over. @param {Import} current */
+  /**
+   * Show an import as it runs; at its end, focus the title and say the state. Throws Problem.
+   * @param {Import} current
+   */
   async #follow(current) {
     let shown = "";
     const turn = ++this.#turn;
     while (this.isConnected && turn === this.#turn) {
       const now = JSON.stringify(current);
-      // What is the same is not made again: a screen reader would begin anew.
+      // An unchanged import is not shown again: a screen reader would begin anew.
       if (now !== shown) this.#showImport(current);
       shown = now;
-      if (current.state !== "running") {
-        this.#import.querySelector("h2")?.focus();
-        return this.#say(WAY[current.state].words);
-      }
+      if (current.state !== "running") return this.#say(WAY[current.state].words);
       current = await this.#later(this.#path("imports", current.id));
     }
   }
@@ -164,7 +184,9 @@ class Imports extends HTMLElement {
     const made = last && h("div", {}, h("p", { class: "meta" }, h("span", {}, "The last one began ", when(last.begun_at), ": ", last.state === "running" ? `${last.comments} comments are written` : WAY[last.state].words)),
       last.failure ? h("p", { class: "bad-text" }, last.failure.detail) : "",
       h("ul", { class: "files" }, ...last.files.map((file) => h("li", {}, this.#download(file)))));
-    this.#export.replaceChildren(h("h2", { id: "export" }, "Export"), last?.state === "running" ? "" : form, made || "");
+    const isHere = this.#exported.contains(document.activeElement);
+    this.#exported.replaceChildren(last?.state === "running" ? "" : form, made || "");
+    if (isHere) this.#exportTitle.focus();
   }
 
   /** @param {Export["files"][number]} file */

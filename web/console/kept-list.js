@@ -1,5 +1,5 @@
 // @ts-check
-/** What a site keeps several of, as a list: each is added, changed and removed by its own call. */
+/** An editable list of a site's rows of one kind; each call adds, changes or removes one row. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 import { copying } from "./copying.js";
@@ -9,28 +9,28 @@ import { ask } from "./session.js";
 /**
  * @typedef {import("./field-form.js").Field} Field
  * @typedef {import("./field-form.js").Values} Values
- * @typedef {{site: string, base: string}} About The site, and the address of Plaza, "" if it knows none.
- * @typedef {object} Kind What a list is of.
+ * @typedef {{site: string, base: string}} About `base`: Plaza's public address; "" if none is set.
+ * @typedef {object} Kind A kind of rows.
  * @property {string} id
- * @property {string} path Its place below the site's path, and its name in the answer.
+ * @property {string} path The end of the API's path, and the rows' name in the answer.
  * @property {string} title
  * @property {string} about
  * @property {string} add
  * @property {Field[]} fields The first is `key`.
- * @property {Values} blank What the fields of a new row begin with.
+ * @property {Values} blank The first values of a new row's fields.
  * @property {(row: any) => string} nameOf
  * @property {(row: any) => string[]} factsOf
  * @property {(row: any) => Values} valuesOf
  * @property {(values: Values) => Values} bodyOf
- * @property {(row: any, values: Values) => string | false} warningOf What a change does that is not seen from the fields.
- * @property {(row: any) => string} removalOf What a removal does.
- * @property {string} copied What a row has to be copied from it.
+ * @property {(row: any, values: Values) => string | false} warningOf The question before a change with effects beyond the row; false for other changes.
+ * @property {(row: any) => string} removalOf The question before a removal, with its effects.
+ * @property {string} copied The label of a row's text to copy.
  * @property {(row: any) => string} copiedOf
- * @property {(about: About, key: string) => string} copiedBefore The same of a row that is not stored yet.
+ * @property {(about: About, key: string) => string} copiedBefore A new row's text to copy; "" if not known yet.
  */
 
 /**
- * A section with the rows of a kind.
+ * Return a section with the rows of a kind; `changed` receives the rows after each change.
  * @param {Kind} kind @param {About} about @param {any[]} found
  * @param {(told: string) => void} say @param {(rows: any[]) => void} changed
  */
@@ -39,19 +39,25 @@ export function keptList(kind, about, found, say, changed) {
   const section = h("section", { class: "card", "aria-labelledby": kind.id });
   const title = h("h2", { id: kind.id, tabindex: "-1" }, kind.title);
   let rows = found;
+  /** Counts what the section has shown: a form that opened meanwhile stays. */
+  let shows = 0;
 
-  /** Show the rows, with the keyboard where it was. @param {HTMLElement | string} [at] The title, or the id of a button. */
+  /**
+   * Show the rows, and move the focus, if `at` is given.
+   * @param {HTMLElement | string} [at] The title, or a button's id; without that button, the title.
+   */
   const show = (at) => {
+    shows++;
     const list = rows.length ? h("ul", { class: "kept" }, ...rows.map(rowOf)) : h("p", {}, "There is none yet.");
     section.replaceChildren(title, h("p", {}, kind.about), list, h("button", { id: `${kind.id}-add`, onclick: () => edit(null) }, kind.add));
     // A row may be gone by now.
     if (at) (typeof at === "string" ? /** @type {HTMLElement | null} */ (section.querySelector(`[id="${at}"]`)) || title : at).focus();
   };
 
-  /** @param {any[]} now @param {string} told */
-  const become = (now, told) => {
+  /** @param {any[]} now @param {string} told @param {number} begun The value of `shows` at the call's begin. */
+  const become = (now, told, begun) => {
     rows = now;
-    show(title);
+    if (begun === shows) show(title);
     changed(rows);
     say(told);
   };
@@ -71,6 +77,7 @@ export function keptList(kind, about, found, say, changed) {
     const opener = row ? `${kind.id}-${row.key}-change` : `${kind.id}-add`;
     const keyOf = (/** @type {Values} */ values) => (row ? row.key : values.key);
     const copied = copying(`${kind.id}-copied`, kind.copied, row ? kind.copiedOf(row) : "", say);
+    shows++;
     const form = fieldForm({
       id: `${kind.id}-form`,
       fields: row ? kind.fields.filter(({ name }) => name !== "key") : kind.fields,
@@ -87,9 +94,10 @@ export function keptList(kind, about, found, say, changed) {
 
   /** @param {any} row @param {string} key @param {Values} values */
   const store = async (row, key, values) => {
+    const begun = shows;
     const warning = row && kind.warningOf(row, values);
     if (warning && !window.confirm(warning)) return;
-    // The call would replace it, and another publisher may have added, changed or removed it meanwhile.
+    // The PUT replaces the row: another publisher's change since the list was read would be lost.
     const now = (await ask(path))[kind.path];
     const there = now.find((/** @type {any} */ each) => each.key === key);
     if (!row && there) throw faultAt("key", "This name is taken. Change what has it, or choose another.");
@@ -98,15 +106,16 @@ export function keptList(kind, about, found, say, changed) {
       throw new Problem({ code: "console", detail: `Another publisher has ${there ? "changed" : "removed"} it meanwhile. Cancel, and see the list as it is now.` });
     }
     const stored = await ask(`${path}/${encodeURIComponent(key)}`, { method: "PUT", body: kind.bodyOf(values) });
-    become(row ? rows.map((each) => (each.key === key ? stored : each)) : [...rows, stored], `${kind.nameOf(stored)} is saved.`);
+    become(row ? rows.map((each) => (each.key === key ? stored : each)) : [...rows, stored], `${kind.nameOf(stored)} is saved.`, begun);
   };
 
   /** @param {any} row */
   const remove = async (row) => {
     if (!window.confirm(kind.removalOf(row))) return;
+    const begun = shows;
     try {
       await ask(`${path}/${encodeURIComponent(row.key)}`, { method: "DELETE" });
-      become(rows.filter((each) => each !== row), `${kind.nameOf(row)} is removed.`);
+      become(rows.filter((each) => each !== row), `${kind.nameOf(row)} is removed.`, begun);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       say(said(problem));

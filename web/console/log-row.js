@@ -10,7 +10,10 @@ import { when } from "./queue-card.js";
 /** @type {Record<string, string>} */
 const DECIDED = { visible: "showed", hidden: "hid", pending: "held back", spam: "filed as spam" };
 
-/** What was done, in words; names are text. @param {Act} act @returns {(Node | string)[]} */
+/**
+ * Return the act in words; names are text, not markup.
+ * @param {Act} act @returns {(Node | string)[]}
+ */
 function deed({ action, person, after }) {
   const name = () => h("b", {}, person ? person.name : "somebody");
   if (action === "edit") return ["edited a comment of ", name()];
@@ -25,10 +28,13 @@ function deed({ action, person, after }) {
   return done.flatMap((each, place) => (place ? ["; ", ...each] : each));
 }
 
-/** Under what name the log shows each field that an act may change. @type {Record<string, string>} */
+/**
+ * The label of each field that an act may change; "" for no label.
+ * @type {Record<string, string>}
+ */
 const CHANGED = { state: "", status: "", until: "until: ", badges: "badges: ", note: "note: " };
 
-/** What it was and what it became; an act may have changed nothing. @param {Act} act */
+/** Return each changed field, old and new; for an act without effect, a note. @param {Act} act */
 function changes({ action, before, after, can_undo }) {
   const [was, is] = [before, after].map((fields) => /** @type {Record<string, string | string[] | null | undefined>} */ (fields));
   const shown = Object.keys(CHANGED).map((name) => [CHANGED[name], value(name, was[name]), value(name, is[name])]);
@@ -44,14 +50,14 @@ function value(name, field) {
   return name === "until" ? new Date(field).toLocaleString() : field;
 }
 
-/** How long ago, and exactly when. @param {string} at */
+/** Return the time since an act, and its date and time. @param {string} at */
 function ago(at) {
   const [count, unit] = since(new Date(at), new Date());
   const said = unit === "second" ? "just now" : new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(-count, unit);
   return h("time", { datetime: at }, `${said}, ${new Date(at).toLocaleString()}`);
 }
 
-/** What else was done with the same. @param {Act} act */
+/** Return links to related acts, and to the person's page. @param {Act} act */
 function links({ site, node_id, comment_id, person, batch }) {
   return [
     node_id && comment_id && h("a", { href: addressOf("log", { site, node: node_id, comment: comment_id }) }, "All about this comment"),
@@ -62,7 +68,7 @@ function links({ site, node_id, comment_id, person, batch }) {
 }
 
 /**
- * A row; `takeBack` is called with it once its button is pressed.
+ * Return the row of an act; a press on its button calls `takeBack` with the row.
  * @param {Act} act @param {boolean} isUndone @param {(row: HTMLElement) => void} takeBack
  */
 export function row(act, isUndone, takeBack) {

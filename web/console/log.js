@@ -1,5 +1,5 @@
 // @ts-check
-/** The log of moderation: who did what at a site and why, taken back by a button. */
+/** The log of moderation: each act at a site, its moderator and reason, and a button to undo it. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 import { addressOf, choice, sitesOf } from "./choice.js";
@@ -9,7 +9,7 @@ import { ask } from "./session.js";
 /** @typedef {import("./log-row.js").Act} Act */
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["BatchAnswer"]} Batch */
 
-/** What a part of the log is asked by, in the address and of the API. */
+/** The parameters that choose a part of the log, in the page's address and in the API's. */
 const FILTERS = ["site", "node", "comment", "person", "batch"];
 
 class Log extends HTMLElement {
@@ -36,7 +36,7 @@ class Log extends HTMLElement {
     else this.#say("Name a site to read its log.");
   }
 
-  /** Show the next page; a second press while it is asked for is none. */
+  /** Show the next page; a press during the call does nothing. */
   async #load() {
     if (this.#more.ariaDisabled) return;
     this.#more.ariaDisabled = "true";
@@ -48,7 +48,7 @@ class Log extends HTMLElement {
       const rows = page.acts.map((/** @type {Act} */ act) => this.#row(act));
       this.#list.append(...rows);
       this.#say(this.#acts.length ? "" : "Nothing was done here.");
-      // The button may be gone by now, and the keyboard goes on where it was.
+      // The last page hides the button, so the focus moves to the first new row.
       if (this.#next) rows[0]?.focus();
       this.#next = page.next;
     } catch (problem) {
@@ -63,7 +63,10 @@ class Log extends HTMLElement {
     return row(act, this.#isUndone(act.id), (made) => this.#takeBack(act, made));
   }
 
-  /** Whether an act is taken back, and that is not taken back in turn. @param {string} id @returns {boolean} */
+  /**
+   * Return whether an act is undone, unless its undoing is undone in turn.
+   * @param {string} id @returns {boolean}
+   */
   #isUndone(id) {
     return this.#acts.some((each) => each.undoes === id && !this.#isUndone(each.id));
   }
@@ -76,7 +79,7 @@ class Log extends HTMLElement {
     try {
       const undoing = await ask(`/moderation/log/${encodeURIComponent(act.id)}/undo`, { method: "POST" });
       this.#acts.unshift(undoing);
-      // Which of the others can be taken back may have changed, too.
+      // The undoing may also show or hide the buttons of other rows.
       this.#list.replaceChildren(...this.#acts.map((each) => this.#row(each)));
       /** @type {HTMLElement} */ (this.#list.firstElementChild).focus();
       this.#say("Taken back.");
@@ -86,7 +89,10 @@ class Log extends HTMLElement {
     }
   }
 
-  /** How far a batch is, and the button that takes it back. @param {string} id */
+  /**
+   * Return a card with a batch's progress and, once it is over, the button to undo it.
+   * @param {string} id
+   */
   async #batch(id) {
     try {
       /** @type {Batch} */
@@ -115,7 +121,7 @@ class Log extends HTMLElement {
   }
 }
 
-/** What a refusal says. @param {unknown} problem */
+/** Return an error's words for the moderator. @param {unknown} problem */
 function told(problem) {
   if (!(problem instanceof Problem) || problem.code === "offline") return "Plaza does not answer. Try again.";
   if (problem.code === "changed_since") return "It has been changed since: nothing was taken back.";

@@ -1,5 +1,5 @@
 // @ts-check
-/** A person at a site: what is known of them, and what a moderator decides about them. */
+/** A person at a site: their figures, and the form for a moderator's decisions about them. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 import { addressOf, choice, sitesOf } from "./choice.js";
@@ -54,12 +54,12 @@ class PlazaPerson extends HTMLElement {
     const send = (/** @type {boolean} */ begins) => (isSending = chosen.disabled = end.readOnly = given.readOnly = about.readOnly = why.readOnly = begins);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      // A second press while the first is on its way is none.
+      // A press during a call does nothing.
       if (isSending) return;
       /** @type {Record<string, unknown>} */
       const changed = {};
       const limit = chosen.value === "suspended" && end.value ? new Date(end.value).toISOString() : null;
-      // What is left as it was is not set again: another moderator may have changed it.
+      // Unchanged fields are not sent: another moderator may have changed them.
       if (chosen.value !== status || (limit && local(limit)) !== (until && local(until))) Object.assign(changed, { status: chosen.value, until: limit });
       const named = given.value.split(",").map((each) => each.trim()).filter(Boolean);
       if (named.join() !== badges.join()) changed.badges = named;
@@ -85,7 +85,7 @@ class PlazaPerson extends HTMLElement {
     });
   }
 
-  /** Do something, and say what came of it. @param {() => Promise<string | void>} act */
+  /** Run an act, and show its message or its problem. @param {() => Promise<string | void>} act */
   async #tried(act) {
     try {
       this.#say((await act()) || "");
@@ -101,10 +101,13 @@ class PlazaPerson extends HTMLElement {
   }
 }
 
-/** What was wrong with what was sent, field by field. @param {Problem} problem */
+/**
+ * Return the faults of a refused call, field by field; "" if it names none.
+ * @param {Problem} problem
+ */
 const faults = (problem) => (problem.body.errors || []).map(({ field, detail }) => `${field}: ${detail}`).join("; ");
 
-/** A time as its field has it: by the clock of the reader, without seconds. @param {string} iso */
+/** Return a time for `datetime-local`: in the reader's zone, to the minute. @param {string} iso */
 function local(iso) {
   const time = new Date(iso);
   return new Date(time.getTime() - 60_000 * time.getTimezoneOffset()).toISOString().slice(0, 16);

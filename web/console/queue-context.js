@@ -1,5 +1,5 @@
 // @ts-check
-/** What a decision about a comment needs: its whole text, what it answers, its author, its flags. */
+/** The details for a decision about a comment: its whole text, parent, page, author and flags. */
 import { h } from "./../embed/element.js";
 import { addressOf } from "./choice.js";
 import { when } from "./queue-card.js";
@@ -10,7 +10,10 @@ import { ask } from "./session.js";
 /** @type {Record<string, string>} */
 const FLAGS = { spam: "spam", abuse: "abuse", off_topic: "off topic", personal_data: "personal data", other: "other" };
 
-/** Return what is shown below a comment; a part that cannot be read says so. @param {Schemas["PendingAnswer"]} item */
+/**
+ * Return the details below a comment; a note stands for each part whose call fails.
+ * @param {Schemas["PendingAnswer"]} item
+ */
 export async function context(item) {
   const node = `/nodes/${encodeURIComponent(item.node_id)}`;
   const at = `${node}/comments/${item.id}`;
@@ -24,7 +27,11 @@ export async function context(item) {
   return parts.flatMap((part) => (part.status === "fulfilled" ? part.value || [] : [h("p", { class: "meta" }, "A part could not be read.")]));
 }
 
-/** The rest of a long text, and what it replies to. @param {Schemas["CommentAnswer"]} comment @param {Schemas["PendingAnswer"]} item @param {string} node */
+/**
+ * Return the parent of a comment and, if the excerpt is shorter, the comment's whole text.
+ * @param {Schemas["CommentAnswer"]} comment @param {Schemas["PendingAnswer"]} item
+ * @param {string} node The node's path.
+ */
 async function written(comment, item, node) {
   const shown = [];
   if (comment.text && comment.text.length > item.excerpt.length) shown.push(h("p", { class: "text", dir: "auto" }, comment.text));

@@ -13,11 +13,14 @@ import { context } from "./queue-context.js";
 /** @typedef {{item: Pending, decided: State, isAccepted: Promise<boolean>}} Decision */
 
 const REFRESH_MS = 30_000;
-/** Who only passes by with J and K claims nothing. */
+/** A comment is claimed after so long in focus: passing by with J and K claims none. */
 const CLAIM_AFTER_MS = 1_000;
-/** After this time, comments that were to be hidden are shown again: a worker is done by then. */
+/**
+ * For so long the list leaves out the comments that a batch hides. The worker is done by then, and
+ * the list shows the comments that still wait.
+ */
 const HIDING_MS = 600_000;
-/** As many characters as a reason has at the most, by the API. */
+/** The API's limit of a reason, in code points. */
 const MOST_REASON = 500;
 const DONE = { visible: "Approved", hidden: "Hidden", spam: "Filed as spam", pending: "Back in the queue" };
 const QUEUES = { "": "All that waits", pending: "Held back", flagged: "Flagged", spam: "Spam" };
@@ -28,13 +31,20 @@ class Queue extends HTMLElement {
   #at = 0;
   /** @type {string | null} */
   #next = null;
-  /** The cursor of the last page that was read. @type {string | null} */
+  /** The cursor of the last page read; null for the first page. @type {string | null} */
   #last = null;
-  /** Decisions to take back. @type {Decision[]} */
+  /** The decisions that U takes back, the newest last. @type {Decision[]} */
   #decided = [];
-  /** When the last decision on each comment was answered; Infinity while one is on its way. @type {Map<string, number>} */
+  /**
+   * The time of the answer to each comment's last decision, by performance.now(); Infinity before.
+   * @type {Map<string, number>}
+   */
   #answeredAt = new Map();
-  /** The batches that hide comments of people at a site: their time, by the API's clock and by this page's. @type {Map<string, {at: number, answeredAt: number}>} */
+  /**
+   * The latest batch that hides a person's comments at a site: its start in milliseconds by the
+   * API's clock, and the time of its answer by performance.now().
+   * @type {Map<string, {at: number, answeredAt: number}>}
+   */
   #hiding = new Map();
   #queue = "";
   #refreshing = 0;
@@ -42,7 +52,7 @@ class Queue extends HTMLElement {
   #list = h("div", { class: "queue", role: "group", tabindex: "-1", "aria-label": "Comments that wait" });
   #count = h("span", {});
   #status = h("p", { role: "status", class: "status" });
-  #more = h("button", { onclick: () => this.#load(), hidden: true }, "Show more");
+  #more = h("button", { onclick: () => this.#loadMore(), hidden: true }, "Show more");
 
   connectedCallback() {
     const choice = h("select", { "aria-label": "Which" }, ...Object.entries(QUEUES).map(([value, name]) => h("option", { value }, name)));
@@ -82,18 +92,24 @@ class Queue extends HTMLElement {
     const askedAt = performance.now();
     // Taken apart here, it would come before the time in the built file.
     const page = await ask(`/moderation/comments?${query}`);
-    // A decision that was answered since is not in it.
+    // The page may predate the decisions answered after its call: leave those comments out.
     const waits = (/** @type {Pending} */ item) => (this.#answeredAt.get(keyOf(item)) ?? -Infinity) < askedAt && !this.#isBeingHidden(item, askedAt);
     return { ...page, comments: page.comments.filter(waits) };
   }
 
-  /** Whether a worker is hiding a comment: none that was written or edited after the batch. @param {Pending} item @param {number} askedAt */
+  /**
+   * Return whether a batch hides a comment; it leaves comments written or edited after its start.
+   * @param {Pending} item @param {number} askedAt
+   */
   #isBeingHidden(item, askedAt) {
     const batch = this.#hiding.get(writerOf(item));
     return !!batch && Date.parse(item.edited_at || item.posted_at) <= batch.at && askedAt < batch.answeredAt + HIDING_MS;
   }
 
-  /** Show the next page; return whether it came. */
+  /**
+   * Show the next page, and further ones while the list is empty; return false after a failure or
+   * the choice of another queue.
+   */
   async #load() {
     const queue = this.#queue;
     try {
@@ -116,7 +132,7 @@ class Queue extends HTMLElement {
     return true;
   }
 
-  /** Show what came in since, and which others read now; what is shown stays where it is. */
+  /** Update the claims of the first page and, if all pages are shown, append new comments. */
   async #refresh() {
     if (document.hidden) return;
     const queue = this.#queue;
@@ -125,7 +141,7 @@ class Queue extends HTMLElement {
       if (queue !== this.#queue) return;
       for (const item of page.comments) this.#entry(item)?.element.dispatchEvent(new CustomEvent("claimed", { detail: item.claimed }));
       if (!this.#next) {
-        // A comment that was flagged late waits since its post.
+        // The queue sorts a comment flagged late by its post: it may be on the first page.
         this.#add(page.comments);
         const end = this.#last ? await this.#page(this.#last) : page;
         if (queue !== this.#queue) return;
@@ -157,17 +173,26 @@ class Queue extends HTMLElement {
     this.#entries.splice(place, 0, entry);
   }
 
-  /** As many as are shown; "+": there are more. */
+  /** The number of comments shown, with "+" if there are more. */
   get #number() {
     return `${this.#entries.length}${this.#next ? "+" : ""}`;
   }
 
-  /** Go on with the next page once every comment of this one is decided: keys alone reach it. Return whether it came. */
+  /**
+   * Load the next page once the list is empty, so that keys alone reach it; return false if that
+   * fails.
+   */
   async #goOn() {
     if (this.#entries.length || !this.#next) return true;
     const isThere = await this.#load();
     if (document.activeElement === this.#list) this.#focus(0);
     return isThere;
+  }
+
+  /** Load the next page, and move the focus to its first comment: the last page hides the button. */
+  async #loadMore() {
+    const at = this.#entries.length;
+    if (await this.#load()) this.#focus(Math.min(at, this.#entries.length - 1));
   }
 
   #shown() {
@@ -177,7 +202,7 @@ class Queue extends HTMLElement {
     if (this.#entries.length || this.#next) empty?.remove();
     else if (!empty) this.#list.append(h("p", { class: "card empty" }, "Nothing waits."));
     this.#entries.forEach(({ element }, place) => {
-      // The links of a card are displayed, and so reached by Tab, in this one alone.
+      // Only this card displays its links, so that Tab reaches no other card's.
       for (const each of [element, ...element.querySelectorAll("button")]) each.tabIndex = place === this.#at ? 0 : -1;
     });
   }
@@ -189,7 +214,10 @@ class Queue extends HTMLElement {
     (this.#entries[this.#at]?.element || this.#list).focus();
   }
 
-  /** Show all that a decision needs, and tell other moderators who reads this. @param {Entry} entry */
+  /**
+   * Make a comment the current one: load its details once, and claim it after CLAIM_AFTER_MS.
+   * @param {Entry} entry
+   */
   #open(entry) {
     this.#at = this.#entries.indexOf(entry);
     this.#shown();
@@ -228,7 +256,7 @@ class Queue extends HTMLElement {
     act();
   }
 
-  /** Hide a comment for a reason that the log keeps, unless the question is closed. @param {Entry} entry */
+  /** Ask for a reason for the log, and hide a comment; a cancel leaves it. @param {Entry} entry */
   #hideFor(entry) {
     let reason = window.prompt(`Why is the comment of ${entry.item.author.name} hidden? Moderators alone read it, in the log.`);
     while (reason && [...reason.trim()].length > MOST_REASON) reason = window.prompt(`At most ${MOST_REASON} characters:`, reason);
@@ -265,7 +293,7 @@ class Queue extends HTMLElement {
     }
   }
 
-  /** Have all that somebody wrote at the site hidden. @param {Entry} entry */
+  /** Ask, then hide all that a comment's author wrote at its site. @param {Entry} entry */
   async #hideAll({ item }) {
     const { site, author } = item;
     if (!window.confirm(`Hide everything that ${author.name} wrote at ${site}?`)) return;
@@ -288,7 +316,10 @@ class Queue extends HTMLElement {
     this.#say(`All by ${author.name} is being hidden. The log takes it back.`);
   }
 
-  /** @param {Pending} item @param {number} place @param {unknown} problem */
+  /**
+   * Say why a decision failed; show its comment again, unless it is gone or decided already.
+   * @param {Pending} item @param {number} place @param {unknown} problem
+   */
   async #comeBack(item, place, problem) {
     this.#say(told(problem));
     if (!(problem instanceof Problem) || ["comment_deleted", "unknown_comment", "unknown_node"].includes(problem.code)) return;
@@ -308,7 +339,10 @@ class Queue extends HTMLElement {
     this.#shown();
   }
 
-  /** Put the comment that was decided last into the queue again, once its decision is answered: of two calls at once, either may come last. */
+  /**
+   * Put the last decided comment into the queue again, after the answer to its decision: the API
+   * may take two calls at once in either order.
+   */
   async #takeBack() {
     const decision = this.#decided.pop();
     if (!decision) return this.#say("There is nothing to take back.");
@@ -317,7 +351,7 @@ class Queue extends HTMLElement {
     const state = item.queue === "spam" ? "spam" : "pending";
     try {
       await this.#send(item, { state, as_shown: { state: decided, edited_at: item.edited_at } });
-      // The next decision is on this state.
+      // The next decision names this state in `as_shown`.
       this.#insert(this.#at, { ...item, state });
       this.#focus(this.#at);
       this.#say(DONE.pending);

@@ -1,5 +1,5 @@
 // @ts-check
-/** Who is signed in: a token that this tab alone keeps, and asks for again once it has ended. */
+/** The caller's session: a token in this tab's storage, and a form for the next token. */
 import { call, forget, Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 
@@ -15,7 +15,7 @@ window.plaza = { token: () => sessionStorage.getItem(KEPT) };
 /** Whether the address hands over a token. */
 export const isHanded = () => location.hash.startsWith("#token=");
 
-/** Take the token that a site's backend has handed over out of the address; "" if there is none. */
+/** Remove the token of a site's backend from the address, and return it; "" if there is none. */
 export function takeToken() {
   if (!isHanded()) return "";
   const handed = new URLSearchParams(location.hash.slice(1)).get("token") || "";
@@ -23,13 +23,16 @@ export function takeToken() {
   return handed;
 }
 
-/** Sign in by a token: this tab asks for the pages of its person from now on. @param {string} text */
+/** Store a token: this tab's calls use it from now on. @param {string} text */
 export function keep(text) {
   sessionStorage.setItem(KEPT, text);
   forget();
 }
 
-/** Whom a token signs in, or null if it is not valid; throws if Plaza does not answer. @param {string} text @returns {Promise<Caller | null>} */
+/**
+ * Return the person of a token, or null if it is not valid; throws if Plaza fails or is silent.
+ * @param {string} text @returns {Promise<Caller | null>}
+ */
 export async function personOf(text) {
   const answer = await fetch(`${API}/me`, { headers: { Authorization: `Bearer ${text}` }, cache: "no-store", credentials: "omit" });
   if (answer.status === 401) return null;
@@ -37,13 +40,16 @@ export async function personOf(text) {
   return answer.json();
 }
 
-/** Forget who is signed in. */
+/** Delete the caller's token from the tab. */
 export function signOut() {
   sessionStorage.removeItem(KEPT);
   forget();
 }
 
-/** Who is signed in, or null. @returns {Promise<Caller | null>} */
+/**
+ * Return the caller, or null without a valid token; throws Problem.
+ * @returns {Promise<Caller | null>}
+ */
 export async function caller() {
   if (!sessionStorage.getItem(KEPT)) return null;
   try {
@@ -54,33 +60,39 @@ export async function caller() {
   }
 }
 
-/** The id of who reads the page. */
+/** The id of the page's caller; "" if there is none. */
 let reader = "";
 /** @type {Promise<void> | null} */
 let signingIn = null;
-/** Ends the question for another token. */
+/** Closes the sign-in dialog, and sends the calls that wait for a token. */
 let close = () => {};
 
-/** Say who reads the page from now on; a question to whoever read it before is over. @param {string} id */
+/** Return the id of the page's caller, as the API writes it; "" if there is none. */
+export const callerId = () => reader;
+
+/**
+ * Set the page's caller; another caller ends the sign-in dialog of the one before.
+ * @param {string} id "" for no caller.
+ */
 export function enter(id) {
   if (id === reader) return;
   reader = id;
   signingIn = null;
-  // What has waited is never sent.
+  // The calls that wait for the earlier caller's token are never sent.
   close = () => {};
 }
 
-/** Go on with what has waited for a token of the same reader. */
+/** Send the calls that wait for a new token of the same caller. */
 export const goOn = () => close();
 
 /**
- * Make a call as who is signed in. One whose token has ended waits until they have signed in
- * again, so that nothing they wrote is lost; throws Problem for all else.
+ * Make a call with the caller's token. If the token has ended, the call waits for the caller's next
+ * sign-in, so that no input is lost. Throws Problem for other failures.
  * @param {string} path @param {Options} [options] @returns {Promise<any>}
  */
 export async function ask(path, options = {}) {
   try {
-    // Named, the method keeps a call from going on as a guest's.
+    // call() repeats a refused call as a guest's, unless the call names its method.
     return await call(API, path, { method: "GET", anew: !options.method, ...options });
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.code !== "unauthenticated") throw problem;
@@ -91,19 +103,22 @@ export async function ask(path, options = {}) {
   }
 }
 
-/** Show the form over the page, which stays as it is beneath. @returns {Promise<void>} */
+/**
+ * Show the sign-in form over the unchanged page; resolves at the sign-in.
+ * @returns {Promise<void>}
+ */
 function signInAgain() {
   return new Promise((signedIn) => {
     const dialog = /** @type {HTMLDialogElement} */ (
       h("dialog", { "aria-labelledby": "again", class: "card", closedby: "none" }, h("h2", { id: "again" }, "Your token has ended"), h("p", {}, "What you did last is kept, and is sent once you have signed in."))
     );
     close = () => {
-      // Gives the focus back to where it was.
+      // Returns the focus to the element that had it.
       dialog.close();
       dialog.remove();
       signedIn();
     };
-    // What waits was done by the reader before, and is not sent as another's.
+    // The waiting calls are the earlier caller's, and are not sent as another's.
     dialog.append(tokenForm(({ id }) => (id === reader ? close() : location.reload())));
     dialog.addEventListener("cancel", (event) => event.preventDefault());
     // A second Escape closes it all the same, in browsers that do not know `closedby`.
@@ -113,7 +128,11 @@ function signInAgain() {
   });
 }
 
-/** A form for a token. @param {(caller: Caller) => void} done @param {string} [told] What it says at first. */
+/**
+ * Return a form that signs in by a token.
+ * @param {(caller: Caller) => void} done Receives the token's person.
+ * @param {string} [told] The form's first message.
+ */
 export function tokenForm(done, told = "") {
   const status = h("p", { role: "alert", class: "bad-text" }, told);
   const field = /** @type {HTMLInputElement} */ (h("input", { name: "token", autocomplete: "off", spellcheck: "false", required: true }));

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a site signs readers in by: services, and issuers of its own. */
+/** A site's ways to sign readers in: services, and issuers of its own. */
 
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ProviderAnswer"]} Service */
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["IssuerAnswer"]} Issuer */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Who writes at a site, and how readers sign in there. */
+/** The settings of a site's readers: their right to write, and their ways to sign in. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 import { siteChoice, sitesOf } from "./choice.js";
@@ -55,7 +55,7 @@ class SignIn extends HTMLElement {
 
   async #load() {
     const [settings, { providers }, { issuers }, plaza] = await Promise.all([ask(`${this.#path}/comments/settings`), ask(`${this.#path}/providers`), ask(`${this.#path}/issuers`), ask("/")]);
-    // Where the console has another address than readers, services lead back to theirs.
+    // Services lead back to Plaza's public address; the console may have another.
     this.#base = plaza.console_url.slice(0, -PAGE.length);
     this.#settings = settings;
     this.#services = providers.length;
@@ -85,7 +85,7 @@ class SignIn extends HTMLElement {
     const now = /** @type {Settings} */ (this.#settings);
     /** @type {Record<string, unknown>} */
     const changed = {};
-    // What is left as it was is not set again: another publisher may have changed it.
+    // Unchanged fields are not sent: another publisher may have changed them.
     if (guests !== now.guests) changed.guests = guests;
     if (origins.join() !== now.origins.join()) {
       const { origins: stored } = await ask(`${this.#path}/comments/settings`);
@@ -95,13 +95,13 @@ class SignIn extends HTMLElement {
     if (changed.guests && hasGuests(now.guests) && !hasGuests(guests) && !window.confirm(`End the rights of all guests of ${this.#site}? They write no more. What they wrote stays.`)) return;
     const stored = (this.#settings = /** @type {Settings} */ (await ask(`${this.#path}/comments/settings`, { method: "PATCH", body: changed })));
     this.#showMissing();
-    // Another publisher may have changed the rest: what the form has is compared with what it shows.
+    // The answer may hold another publisher's changes: the new form begins with them.
     this.#form.replaceWith((this.#form = this.#formOf(stored)));
     /** @type {HTMLElement} */ (this.#form.querySelector("button")).focus();
     this.#say("Saved.");
   }
 
-  /** Say what keeps readers from signing in as it is set. */
+  /** List the settings that prevent readers from signing in. */
   #showMissing() {
     const { guests, origins } = /** @type {Settings} */ (this.#settings);
     const offers = this.#services > 0;
@@ -121,7 +121,10 @@ class SignIn extends HTMLElement {
   }
 }
 
-/** What is stored, with the changes from what was shown to what was written. @param {string[]} shown @param {string[]} written @param {string[]} stored */
+/**
+ * Return the stored lines, with the publisher's changes: from `shown` to `written`.
+ * @param {string[]} shown @param {string[]} written @param {string[]} stored
+ */
 function merge(shown, written, stored) {
   const kept = written.filter((each) => stored.includes(each) || !shown.includes(each));
   return [...new Set([...kept, ...stored.filter((each) => !shown.includes(each))])];

@@ -1,5 +1,5 @@
 // @ts-check
-/** Acts in a discussion: what readers and moderators who are signed in do, with their words and forms. Loaded for them alone. */
+/** Acts of signed-in readers and moderators, with their words and forms. Only they load it. */
 import { h } from "./element.js";
 import { ask, FORM_STYLES, FORM_WORDS, MOST_MENTIONS, textForm } from "./form.js";
 import { keep, kept, KEPT_AS } from "./kept.js";
@@ -11,35 +11,35 @@ import acts from "./words/en/acts.js";
 /** @typedef {import("./form.js").Signs} Signs */
 /** @typedef {(rest: string, options?: import("./api.js").Options) => Promise<any>} Call */
 /**
- * @typedef {object} Desk The discussion, as its reader is shown it.
+ * @typedef {object} Desk The discussion as its reader sees it.
  * @property {import("./words.js").Words} words
  * @property {string} reader
  * @property {string | undefined} name The reader's name.
- * @property {(token: string) => void} keepGuest Writes with a guest's token from now on, "" for none.
+ * @property {(token: string) => void} keepGuest Writes with this guest token from now on; "" removes the token.
  * @property {string} node The node's id.
  * @property {import("./thread.js").Thread} thread
  * @property {Call} call Calls the node's comments.
  * @property {Call} callNode
  * @property {(text: string, mentions: string[]) => Promise<HTMLElement>} preview
- * @property {(told: string, comment?: Comment) => HTMLElement} say Says something at a comment or above the list, and returns the place.
- * @property {(more: number) => void} count Counts visible comments that came or, below 0, went.
+ * @property {(told: string, comment?: Comment) => HTMLElement} say Shows a status text at a comment, or else above the list; returns its element.
+ * @property {(more: number) => void} count Adds to the count of visible comments; may be below 0.
  * @property {() => void} look Looks for what is new.
  * @property {() => void} leave Puts the focus on the discussion.
- * @property {(id: string) => void} posted Tells the page of a comment.
+ * @property {(id: string) => void} posted Dispatches `plaza:posted` for a new comment.
  */
 
-/** What a report loads; the build writes the address of this release. */
+/** The file that a report loads; the build writes the address of this release. */
 const FLAG = BUILT_FLAG;
 
 export { FORM_STYLES };
 export const ACT_WORDS = { ...FORM_WORDS, acts };
 
-/** What a change of a comment says of it, so that it replaces no other change. @param {Comment} comment */
+/** The shown state of a comment: the API refuses to change any other with `comment_changed`. @param {Comment} comment */
 const asShown = ({ state, edited_at }) => ({ state, edited_at });
-/** How much a comment adds to the count, as it is shown; 0 for one that is not. @param {Comment | undefined} comment */
+/** 1 for a visible comment with an author, else 0: its part of the count. @param {Comment | undefined} comment */
 const visible = (comment) => Number(comment?.state === "visible" && !!comment.author);
 
-/** Have a guest leave; who signs in next takes along what they wrote as that guest in this tab (`providers.js`). @param {Desk["keepGuest"]} keepGuest */
+/** Remove a guest's token; this tab keeps a copy for the next sign-in (`providers.js`). @param {Desk["keepGuest"]} keepGuest */
 function leaveGuest(keepGuest) {
   keep("sessionStorage", KEPT_AS, kept("localStorage", KEPT_AS) || "");
   keepGuest("");
@@ -57,7 +57,7 @@ export class Acts {
   write() {
     const { name, reader, keepGuest, words: { t } } = this.#desk;
     const form = this.#form("", { label: t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
-    // Who writes by a token that this browser keeps, and not the page, may be another reader next.
+    // The browser keeps this token, not the page: another person may write next.
     if (name && /^[gp]_[\w-]{22}$/.test(reader)) form.append(h("p", { class: "row" }, t("writesAs", { name }), h("button", { type: "button", part: "button", onclick: () => leaveGuest(keepGuest) }, t("otherName"))));
     return form;
   }
@@ -77,7 +77,7 @@ export class Acts {
     const comment = await call("", { method: "POST", body, key });
     const known = thread.comment(comment.id);
     count(visible(comment) - visible(known));
-    // A page that was read meanwhile may list it already, and not count it yet.
+    // A page read meanwhile may list the comment without counting it.
     if (known) look();
     const item = thread.place(comment, thread.list.firstElementChild);
     say(words.t(visible(comment) ? "posted" : "pending"), comment);
@@ -85,7 +85,7 @@ export class Acts {
     posted(comment.id);
   }
 
-  /** Pin a comment or feature it, or not any more; return the word for the outcome. @param {Comment} comment @param {"pin" | "featured"} what @param {boolean} isOn @param {import("./pins.js").Pins} pins */
+  /** Pin or feature a comment, or undo that; return the key of the status text. @param {Comment} comment @param {"pin" | "featured"} what @param {boolean} isOn @param {import("./pins.js").Pins} pins */
   async highlight(comment, what, isOn, pins) {
     const { call, thread, words } = this.#desk;
     await call(`/${comment.id}/${what}`, { method: isOn ? "PUT" : "DELETE" });
@@ -117,9 +117,15 @@ export class Acts {
       label: words.t("edit"),
       text: comment.text || "",
       send: async (text, _key, { mentions }) => {
-        // Whom the text names no more, the API leaves out.
+        // The API drops people whose names the text lacks.
         const all = new Set([...mentions, ...comment.mentions.map(({ id }) => id)]);
-        comment = await call(`/${comment.id}`, { method: "PATCH", body: { text, mentions: [...all].slice(0, MOST_MENTIONS), as_shown: asShown(comment) } });
+        const body = { text, mentions: [...all].slice(0, MOST_MENTIONS), as_shown: asShown(comment) };
+        comment = await call(`/${comment.id}`, { method: "PATCH", body }).catch(async (/** @type {any} */ error) => {
+          const now = error.code === "comment_changed" && (await call(`/${comment.id}`, { anew: true }));
+          // The answer to an earlier press may be lost.
+          if (now && now.text === text.trim()) return now;
+          throw error;
+        });
       },
       done: () => { this.#renew(comment); thread.item(comment.id)?.focus(); },
     });
@@ -149,7 +155,7 @@ export class Acts {
     await flag.openReport(article, `${reader}:${comment.id}`, words, (options) => call(`/${comment.id}/flag`, options), (told, back) => say(told, comment).append(" ", back || ""));
   }
 
-  /** Show or hide a comment, as its moderator has read it; return what is to be said. @param {Comment} comment @param {import("./comment.js").Decided} state @returns {Promise<string>} */
+  /** Show or hide a comment unless it has changed since; return the status text or its key. @param {Comment} comment @param {import("./comment.js").Decided} state @returns {Promise<string>} */
   async decide(comment, state) {
     const { words, thread, call } = this.#desk;
     const body = { state, as_shown: asShown(comment) };
@@ -175,7 +181,7 @@ export class Acts {
     thread.renew(comment);
   }
 
-  /** The article of a comment where nobody writes. @param {Comment} comment */
+  /** The article of a comment; null while it holds a form. @param {Comment} comment */
   #articleOf(comment) {
     const article = this.#desk.thread.item(comment.id)?.querySelector("article");
     return article?.querySelector("form") ? null : article;

@@ -11,21 +11,21 @@ import css from "./ad.css";
 
 const STYLES = sheet(css);
 /**
- * When an ad counts as seen: half of its pixels in view for a second, of a large one 30%, in a page
- * that is in front. Source: MRC Viewable Ad Impression Measurement Guidelines, version 1.0 (2014).
+ * An ad counts as seen after a second with half of its pixels in view, or 30% if it is large, in
+ * a page in front. Source: MRC Viewable Ad Impression Measurement Guidelines, version 1.0 (2014).
  */
 const SEEN_MS = 1_000;
 const LARGE_PIXELS = 242_500;
 const SHARE = 0.5;
 const SHARE_OF_LARGE = 0.3;
-/** No creative makes itself lower, so that a sliver of it would count as seen: the lowest banner is 320 x 50. */
+/** The least height of a creative, since a sliver would count as seen: the lowest banner is 320 x 50. */
 const LOWEST_PX = 50;
 /** The one word that an ad needs. @type {Record<string, string>} */
 const LABELS = {
   en: "Advertisement", de: "Anzeige", fr: "Publicité", es: "Publicidad", it: "Pubblicità", "pt-br": "Publicidade", nl: "Advertentie",
   pl: "Reklama", uk: "Реклама", ru: "Реклама", ja: "広告", "zh-cn": "广告", ar: "إعلان",
 };
-/** What the page says of the reader and of itself, by attributes. */
+/** Attributes by which the page describes its reader and itself. */
 const TOLD = ["keywords", "consent", "visitor"];
 
 export default class PlazaAd extends Live {
@@ -43,7 +43,7 @@ export default class PlazaAd extends Live {
 
   /** @param {AbortSignal} signal */
   async start(signal) {
-    // A page that names the size moves by nothing when the ad comes; 1.25rem are the label's.
+    // Reserves the named height, so that the ad moves nothing; the label takes 1.25rem.
     const height = Number(this.getAttribute("height"));
     if (height) this.style.minBlockSize = `calc(${height}px + 1.25rem)`;
     const api = apiOf(this);
@@ -85,7 +85,7 @@ export default class PlazaAd extends Live {
 }
 
 /**
- * Make the place as high as its creative says that it is: `parent.postMessage({plaza: {height: 90}}, "*")`.
+ * Set the height in px that the creative asks for, up to the zone's: `parent.postMessage({plaza: {height: 90}}, "*")`.
  * @param {HTMLElement} place @param {HTMLIFrameElement} frame @param {number} height of the zone @param {AbortSignal} signal
  */
 function fit(place, frame, height, signal) {

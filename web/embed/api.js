@@ -1,14 +1,14 @@
 // @ts-check
-/** Calls to Plaza's API, as whoever the page says is reading. */
+/** Calls to Plaza's API as the reader whom the page names. */
 
 /** @typedef {Omit<import("./plaza-api.js").components["schemas"]["Problem"], "code"> & {code: string}} ProblemBody */
-/** `as` is the id of the reader who writes: no other's token is sent. @typedef {{method?: string, body?: unknown, key?: string, as?: string, anonymous?: boolean, anew?: boolean, keepalive?: boolean, signal?: AbortSignal}} Options */
+/** `as` is the writer's id: a write with another reader's token throws `sign_in_failed`. @typedef {{method?: string, body?: unknown, key?: string, as?: string, anonymous?: boolean, anew?: boolean, keepalive?: boolean, signal?: AbortSignal}} Options */
 
-/** Seconds before its end at which a token is asked for anew. */
+/** Seconds before a token's expiry at which the page is asked for another. */
 const EARLY = 60;
 /** After this time a call counts as failed: longer than the API itself takes. */
 const CALL_MS = 35_000;
-/** After this time a page has failed to say who reads; who only reads does not wait for it again so soon. */
+/** After PAGE_MS a silent page has failed; for PAUSE_MS after that, reading does not ask again. */
 const PAGE_MS = 10_000;
 const PAUSE_MS = 5_000;
 
@@ -26,24 +26,24 @@ export class Problem extends Error {
 /** @typedef {{text: string | null, exp: number, sub: string}} Held */
 /** @type {Held} */
 const GUEST = { text: null, exp: 0, sub: "" };
-/** A reader whom the page has failed to name: nothing is kept of it. @type {Held} */
+/** The reader while the page fails to name one; never stored in `held`. @type {Held} */
 const UNKNOWN = { ...GUEST };
 /** @type {Held | null} */
 let held = null;
 /** @type {Promise<Held> | null} */
 let asking = null;
 let failedAt = -Infinity;
-/** Counts the readers, so that no answer is taken for another's. */
+/** Counts sign-ins and sign-outs, so that no late answer names an earlier reader. */
 let turn = 0;
 
-/** What a token says; the server alone judges it. Throws for what is no token. @param {string | null | undefined} text @returns {Held} */
+/** Read a token without verifying it, as only the server does; GUEST for none. Throws if malformed. @param {string | null | undefined} text @returns {Held} */
 function read(text) {
   if (!text) return GUEST;
   const { exp, sub } = JSON.parse(atob(text.split(".")[1].replace(/-/g, "+").replace(/_/g, "/")));
   return { text, exp: Number(exp) || 0, sub: String(sub) };
 }
 
-/** The token of a reader whom the page does not know. @type {() => string} */
+/** The token where the page names no reader; "" without one. @type {() => string} */
 let tokenOfGuest = () => "";
 
 /** Call as a guest where the page knows no reader. @param {() => string} token */
@@ -51,7 +51,7 @@ export function admitGuests(token) {
   tokenOfGuest = token;
 }
 
-/** Ask the page who reads: its own function, or the address that a <meta> names. Throws where it cannot say. */
+/** Get a token from the page's function or a <meta>'s address; null for a guest. Throws if it fails. */
 async function askPage() {
   const own = window.plaza?.token;
   if (own) return own();
@@ -62,7 +62,7 @@ async function askPage() {
   return (await answer.json()).token;
 }
 
-/** Who reads, as the page says; if it fails to, as it said last. @param {boolean} isPressed Whether the reader waits for it, and the page is asked again at once. @returns {Promise<Held>} */
+/** The reader as the page names them; if it fails, the last named reader, or UNKNOWN. @param {boolean} isPressed Whether the reader waits: the page is then asked even just after a failure. @returns {Promise<Held>} */
 async function reader(isPressed) {
   if (held && (!held.text || held.exp - EARLY > Date.now() / 1000)) return held;
   if (!isPressed && performance.now() - failedAt < PAUSE_MS) return held || UNKNOWN;
@@ -79,13 +79,13 @@ async function reader(isPressed) {
       mine.then((answer) => { if (asked === turn) held = answer; }, () => {});
     }
   }
-  // Somebody else may have signed in while the page was asked.
+  // Another reader may have signed in while the page was asked.
   if (asking !== mine) return reader(false);
   asking = null;
   return held || UNKNOWN;
 }
 
-/** The subject of the reader's token, which tells readers apart; "" for a guest, null where the page fails to say. The API may know them by another id. @param {boolean} [isPressed] */
+/** The subject of the reader's token, not always the API's id; "" for a guest, null if the page fails. @param {boolean} [isPressed] */
 export async function readerId(isPressed = false) {
   const known = await reader(isPressed);
   return known === UNKNOWN ? null : known.sub;
@@ -98,7 +98,7 @@ export function forget() {
   turn++;
 }
 
-/** The token of a call; where the page fails to give one, reading goes on as a guest's. Throws Problem for anything else. @param {Options} options */
+/** The token for a call; null for a guest. If the page fails, reading has null, a write throws Problem. @param {Options} options */
 async function bearerOf({ anonymous, method, as }) {
   if (anonymous) return null;
   const known = await reader(!!method);
@@ -108,8 +108,9 @@ async function bearerOf({ anonymous, method, as }) {
 }
 
 /**
- * Make a call; throws Problem. A token that is refused is asked for once more; if that one is
- * refused too, a call goes on as a guest's, unless it names its method.
+ * Make a call; return its JSON, null for 204. Throws Problem, or the error of an aborted `signal`.
+ * After a 401, asks the page for another token; after a second one, a call without a method goes
+ * on as a guest.
  * @param {string} base @param {string} path @param {Options} [options]
  * @returns {Promise<any>}
  */
@@ -126,7 +127,7 @@ export async function call(base, path, options = {}) {
     if (!response.ok) throw new Problem(await response.json().catch(() => ({ code: "unavailable" })), response);
     return response.status === 204 ? null : await response.json();
   } catch (error) {
-    // There was no answer, not a whole one, or another's than Plaza's.
+    // No answer came, or it was incomplete or not Plaza's.
     throw error instanceof Problem || options.signal?.aborted ? error : new Problem({});
   }
 }

@@ -1,10 +1,10 @@
 // @ts-check
 /** Places in a page. */
 
-/** The element around an element, also where that is a component of the page. @param {Element} element @returns {Element | null} */
+/** The parent element, or the host at the top of a shadow tree; null at the root of the page. @param {Element} element @returns {Element | null} */
 export const around = (element) => element.parentElement || /** @type {ShadowRoot} */ (element.getRootNode()).host || null;
 
-/** Change an element; what follows it stays where it is for who has it in view, and not the element's beginning. @param {Element} element @param {() => void} change */
+/** Change an element; if its end is in view and its top is above, scroll so that its end stays put. @param {Element} element @param {() => void} change */
 export function keepEnd(element, change) {
   const { top, bottom } = element.getBoundingClientRect();
   change();

@@ -1,18 +1,18 @@
 // @ts-check
 /** Addresses of comments, and where the page's address leads: to a comment, on a page that goes on changing. */
 
-/** So long a comment stays in view while pictures and ads come above it. */
+/** How long a comment is held in view while pictures and ads load above it. */
 const HELD_MS = 20_000;
-/** By these the reader has gone on. */
+/** Events by which the reader goes on; they end the hold. */
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"];
 
-/** The discussions of this document, and those of them that lack the comment. @type {Set<Element>} */
+/** The discussions of this document; then the ones without the comment. @type {Set<Element>} */
 const seekers = new Set();
 /** @type {Set<Element>} */
 const lacking = new Set();
-/** The discussion that has it. @type {Element | null} */
+/** The discussion with the comment. @type {Element | null} */
 let owner = null;
-/** The id that leads nowhere any more: its reader has chosen to read something else. */
+/** The id in the address to ignore, since the reader has chosen to read something else. */
 let past = "";
 let hold = new AbortController();
 
@@ -46,7 +46,7 @@ export function renewLinks(root) {
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (root.querySelectorAll("a[data-comment]"))) link.setAttribute("href", addressOf(link.dataset.comment || ""));
 }
 
-/** Follow a press on a comment's link where the browser would load the page anew, or do nothing; return whether it leads somewhere. @param {MouseEvent} event */
+/** Follow a press on a comment's link that the browser would reload or ignore; return whether it did. @param {MouseEvent} event */
 export function follow(event) {
   const link = event.target instanceof Element && event.target.closest("a[data-comment]");
   if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
@@ -65,7 +65,7 @@ function begin() {
 
 addEventListener("hashchange", () => idInHash() && begin());
 
-/** Have the page's address lead to a discussion, too. @param {Element} discussion @param {AbortSignal} alive */
+/** Let the page's address lead to a discussion until `alive` aborts. @param {Element} discussion @param {AbortSignal} alive */
 export function join(discussion, alive) {
   seekers.add(discussion);
   alive.addEventListener("abort", () => {
@@ -87,7 +87,7 @@ export function isLost(discussion) {
   return [...seekers].every((each) => lacking.has(each));
 }
 
-/** Lead nowhere any more: the reader, or the page, has chosen another order or discussion. */
+/** Ignore the address's comment: reader or page has chosen another order or discussion. */
 export function goOn() {
   past = idInAddress();
   hold.abort();
@@ -106,7 +106,8 @@ export function arriveAt(discussion, target, alive) {
   for (const act of ACTS) addEventListener(act, () => hold.abort(), { capture: true, passive: true, signal });
   alive.addEventListener("abort", () => moves.disconnect(), { signal });
   setTimeout(() => moves.disconnect(), HELD_MS);
-  // Whoever reads with a keyboard or a screen reader goes on from there, unless they are elsewhere already: not at the link that led here.
+  // A keyboard or a screen reader goes on from the target, unless the focus is already elsewhere
+  // than at the link that led here.
   if (document.activeElement === document.body || discussion.shadowRoot?.activeElement?.matches("a[data-comment]")) target.focus({ preventScroll: true });
   moves.observe(document.body);
   show();

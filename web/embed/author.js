@@ -1,5 +1,5 @@
 // @ts-check
-/** Who wrote a comment, as its header tells: a face, the name, and what they were at the site then. */
+/** The author in a comment's header: face, name, and their role and badges at the time. */
 import { h } from "./element.js";
 
 /** @typedef {NonNullable<import("./comment.js").Comment["author"]>} Author */
@@ -11,11 +11,11 @@ export const siteOf = (node) => (node.includes(":") ? node.split(":")[0] : "defa
 export const isGuest = (id) => /^g_[\w-]{22}$/.test(id);
 
 /**
- * @param {Author} author @param {string} id Of what names the comment. @param {import("./words.js").Words} words
+ * @param {Author} author @param {string} id Of the button, whose name labels the comment. @param {import("./words.js").Words} words
  * @param {string} api @param {string} node @param {(name: HTMLElement) => void} press
  */
 export function bylineOf({ id: user, name, badges = [], role }, id, { t }, api, node, press) {
-  // What loads it has to know the rest before the address.
+  // `src` comes last: loading depends on the other attributes.
   const picture = h("img", { alt: "", loading: "lazy", referrerpolicy: "no-referrer", onerror: () => picture.remove(), src: `${api}/sites/${siteOf(node)}/people/${encodeURIComponent(user)}/avatar` });
   const button = h("button", { id, class: "who", part: "author", dir: "auto", "aria-expanded": "false", onclick: () => press(button) }, name);
   return [

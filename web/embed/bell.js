@@ -1,5 +1,5 @@
 // @ts-check
-/** <plaza-bell>: how many replies to their comments and mentions of them a reader has not seen, and a list of them. */
+/** <plaza-bell>: the number of a reader's unseen notifications, and a list of all. */
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { Live } from "./live.js";
@@ -13,7 +13,7 @@ import css from "./bell.css";
 /** @typedef {{unread: number, unseen: number}} Counts The API counts up to a hundred, which stands for more. */
 
 const STYLES = [sheet(css)];
-/** Of a guest's bell: it takes no room, unless the page reserves it. */
+/** Styles of a guest's bell: it takes no room, unless the page reserves some. */
 const AWAY = [sheet(":host { display: none; }")];
 const INBOX_TOPIC = "inbox";
 const MOST = 99;
@@ -44,11 +44,11 @@ export default class PlazaBell extends Live {
   /** Whether the page has failed to say who reads. */
   #isUnknown = false;
   #counts = NONE;
-  /** Of what is shown, as the API tells of changes. @type {string | null | undefined} */
+  /** The API's version of the counts; undefined: unknown. @type {string | null | undefined} */
   #version = undefined;
-  /** When the reader came or last set a mark, in whichever tab: what was asked for before is out of date. */
+  /** When the reader came or last set a mark, in any tab: answers to earlier calls are out of date. */
   #markedAt = -Infinity;
-  /** Tells the other tabs of the site; null where the browser keeps nothing for it. @type {BroadcastChannel | null} */
+  /** Sends marks to the other tabs of the site; null if the browser refuses a channel. @type {BroadcastChannel | null} */
   #tabs = null;
   /** @type {Promise<typeof import("./inbox.js")> | null} */
   #loading = null;
@@ -77,7 +77,7 @@ export default class PlazaBell extends Live {
     }
   }
 
-  /** Whose inbox it is, among tabs and deployments. @param {string} reader */
+  /** The name of a reader's inbox, unique among all deployments. @param {string} reader */
   #nameOf(reader) {
     return `${apiOf(this)} ${reader}`;
   }
@@ -98,7 +98,7 @@ export default class PlazaBell extends Live {
     if (reader !== before) this.#leave();
     this.#isUnknown = reader === null;
     if (reader === null) throw new Problem({ code: "sign_in_failed" });
-    // Whom a page does not know from its beginning may have come back signed out by time alone.
+    // A page that begins without a reader ends no push messages: a session may just have expired.
     if (reader || before) this.#keepPushUp(reader);
     if (!reader) return;
     this.#words = await wordsFor(this, { bell });
@@ -129,7 +129,7 @@ export default class PlazaBell extends Live {
     if (!mark) return;
     const { alive } = this;
     const { language } = await wordsFor(this, { bell });
-    // The form of push messages says what fails.
+    // The form of push messages shows its failures.
     await load(PUSH).then(({ keepUp }) => keepUp(mark, {
       inbox: this.#nameOf(reader),
       worker,
@@ -207,7 +207,7 @@ export default class PlazaBell extends Live {
     if (!this.#panel.matches(":popover-open")) {
       const isLeft = "left" in this.#panel.dataset;
       delete this.#panel.dataset.left;
-      // Nothing else has the focus: browsers do not give it back within a component.
+      // Browsers do not return the focus within a component: do so if nothing else has it.
       if (!isLeft && (this.#root.activeElement || document.activeElement === document.body)) this.#button.focus({ preventScroll: true });
       return;
     }

@@ -23,14 +23,14 @@ export class Access {
   /** @type {Promise<void> | null} */
   #identified = null;
 
-  /** Wait until the page has said who reads, or ask it again; throws if it cannot. @param {boolean} [anew] */
+  /** Wait until the page has named the reader; `anew` asks it again. Throws Problem if it fails. @param {boolean} [anew] */
   identify(anew = false) {
     if (anew) this.#identified = null;
     const asked = (this.#identified ||= readerId(!anew).then((reader) => {
       if (reader === null) throw new Problem({ code: "sign_in_failed" });
       this.reader = reader;
     }));
-    // A page that could not say it may say it at the next press.
+    // After a failure, the next press asks the page again.
     asked.catch(() => { if (this.#identified === asked) this.#identified = null; });
     return asked;
   }
@@ -41,7 +41,7 @@ export class Access {
   }
 
   /**
-   * Make a call, and once more if its answer was lost: each of them may be repeated.
+   * Make a call, and repeat it once if no answer came: every call of a cart may run twice.
    * A guest's cart needs no token, since its id is a secret; a reader's cart is theirs alone. A reader whose token is
    * refused is a guest from then on.
    * @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>}
@@ -61,7 +61,7 @@ export class Access {
     return this.call(path, { ...options, anonymous: false });
   }
 
-  /** The cart that the browser keeps for who reads; what they had put together as a guest is theirs then. @returns {Promise<Cart | null>} */
+  /** Read the reader's cart, null if none is kept; first claim the cart of their time as a guest. @returns {Promise<Cart | null>} */
   async kept() {
     const guests = this.reader && ids.read(this.place(""));
     if (guests) {
@@ -70,7 +70,7 @@ export class Access {
       const { reader } = this;
       const isUsed = !!cart?.lines.length && ["open", "checkout"].includes(cart.state);
       const joined = isUsed && (await this.#joined(cart));
-      // Another may read by now: the cart is kept for whoever has claimed it.
+      // Another reader may have come: the cart stays with its claimant.
       ids.write(this.place(""), null);
       if (isUsed) ids.write(this.place(reader), cart.id);
       if (this.reader !== reader) return this.kept();
@@ -96,7 +96,7 @@ export class Access {
     });
   }
 
-  /** A claimed cart, with the lines of the cart that its reader had before, if both are open. @param {Cart} cart @returns {Promise<Cart | null>} */
+  /** Merge the reader's earlier cart into a claimed cart; null without one, or if either is not open. @param {Cart} cart @returns {Promise<Cart | null>} */
   async #joined(cart) {
     const source = ids.read(this.place());
     if (!source || cart.state !== "open") return null;
@@ -105,7 +105,7 @@ export class Access {
 
   /** The cart as it is now, since another tab may have changed it; a new one if the last has ended. @returns {Promise<Cart>} */
   async open() {
-    // A guest's new cart would take the place of the one that a reader has.
+    // Before the reader is known, a guest's new cart would replace the reader's own.
     await this.identify();
     const cart = await this.kept();
     if (cart && cart.state !== "ordered") return cart;
@@ -120,12 +120,12 @@ export class Access {
     return fresh;
   }
 
-  /** The order that a cart is checked out with; null of one that nobody has written yet. @param {Cart | null} cart @returns {Promise<Checkout | null>} */
+  /** The order of a cart; null without one, or while the API has not written it. @param {Cart | null} cart @returns {Promise<Checkout | null>} */
   async orderOf(cart) {
     return cart?.order ? this.call(`/orders/${cart.order}?cart=${cart.id}`).catch(nothingIf("unknown_order")) : null;
   }
 
-  /** Leave a cart that was bought. */
+  /** Forget the id of a bought cart. */
   leave() {
     ids.write(this.place(), null);
   }
@@ -137,5 +137,5 @@ const nothingIf = (...codes) => (/** @type {any} */ error) => {
   throw error;
 };
 
-/** Whether the shop has decided something: a call without an answer may have made the order. @param {unknown} error */
+/** Whether the shop has refused (status below 500): after any other failure, the order may exist. @param {unknown} error */
 export const isAnswered = (error) => error instanceof Problem && error.code !== "offline" && Number(error.response?.status) < 500;

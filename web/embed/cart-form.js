@@ -1,5 +1,5 @@
 // @ts-check
-/** Where an order goes: a form whose text survives every failure, and whose key makes one order. Loaded at the checkout. */
+/** The address form of the checkout: its text survives every failure, and its key makes one order. */
 import { h } from "./element.js";
 import { newKey } from "./key.js";
 
@@ -8,10 +8,10 @@ import { newKey } from "./key.js";
 /**
  * @typedef {object} FormOptions
  * @property {CartWords} words
- * @property {string} place What the draft belongs to.
- * @property {string} countries The codes of those that can be chosen; "" for all.
- * @property {() => number} total What the buyer sees.
- * @property {(agreement: Agreement, key: string) => Promise<void>} send `key` is the same for the same agreement until it is answered.
+ * @property {string} place The key of the draft in the browser.
+ * @property {string} countries The offered countries' codes; "" for all.
+ * @property {() => number} total The shown total, in micros.
+ * @property {(agreement: Agreement, key: string) => Promise<void>} send `key` is the same for an equal agreement until the shop answers.
  * @property {(error: unknown) => string} reason
  * @property {(error: unknown) => boolean} isAnswered Whether the shop has decided something.
  * @property {typeof import("./cart-kept.js").typed} typed Keeps the draft.
@@ -64,7 +64,7 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
     ...Object.values(fields).map((field) => h("p", { class: field.name }, h("label", { for: field.id, part: "label" }, t(field.name)), field)),
     told, h("p", { class: "row" }, button)));
 
-  /** Say what the order costs now. */
+  /** Show the order's total on the button. */
   const priced = (/** @type {string} */ text) => (button.textContent = t("buy", { total: text }));
 
   function keep() {
@@ -84,7 +84,7 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
     if (button.ariaDisabled) return;
     const agreed = agreement();
     const text = JSON.stringify(agreed);
-    // What was not answered may have become an order: the same is sent under the same key.
+    // An unanswered call may have made an order: an equal agreement goes out under its key.
     if (draft.sent?.text !== text) draft.sent = { key: newKey(), text };
     keep();
     const before = button.textContent;
@@ -96,7 +96,7 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
     try {
       await send(agreed, draft.sent.key);
       draft.sent = null;
-      // A paid order has forgotten it.
+      // A paid order has removed the draft.
       if (!typed.read(place)) return;
     } catch (error) {
       if (isAnswered(error)) draft.sent = null;

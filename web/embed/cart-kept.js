@@ -10,7 +10,7 @@ const keptIn = (store) => ({
   write: (place, value) => keep(store, place, value === null ? null : JSON.stringify(value)),
 });
 
-/** What outlives the tab. */
+/** Ids of carts, beyond the tab. */
 export const ids = keptIn("localStorage");
-/** What ends with the tab: addresses are nobody else's. */
+/** Typed addresses, for this tab alone. */
 export const typed = keptIn("sessionStorage");

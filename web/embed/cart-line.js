@@ -1,5 +1,5 @@
 // @ts-check
-/** The lines of a cart, each of which is renewed in place: what is being typed into it stays. */
+/** The lines of a cart, renewed in place: a number being typed stays. */
 import { h } from "./element.js";
 
 /** @typedef {import("./cart-words.js").CartWords} CartWords */
@@ -9,7 +9,7 @@ import { h } from "./element.js";
 
 const MOST_UNITS = 999;
 
-/** Shows lines in a list; those that stay keep their place, and the focus. @param {HTMLElement} list @param {CartWords} words @param {Acts} acts */
+/** Return a function that shows lines in a list; remaining lines keep their element and the focus. @param {HTMLElement} list @param {CartWords} words @param {Acts} acts */
 export function linesIn(list, words, acts) {
   /** @type {Map<string, Row>} */
   const rows = new Map();
@@ -44,7 +44,7 @@ function rowOf({ t, money, time }, acts) {
       const wanted = units.valueAsNumber;
       if (units.validity.valid && wanted !== line.qty) {
         await acts.set(line, wanted);
-        // Another number is there by now, with a change of its own.
+        // The reader has typed another number meanwhile; its own change event follows.
         if (units.valueAsNumber !== wanted) return;
       }
       isTyping = false;

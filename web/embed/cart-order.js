@@ -11,7 +11,7 @@ import { h } from "./element.js";
 /** @param {Order} order */
 export const isOpen = ({ state }) => !["done", "void"].includes(state);
 
-/** What is added to the lines, and what it all costs. @param {readonly Adjustment[]} adjustments @param {number} total @param {string} currency @param {CartWords} words */
+/** Rows of the adjustments and the total; amounts in micros. @param {readonly Adjustment[]} adjustments @param {number} total @param {string} currency @param {CartWords} words */
 export const sums = (adjustments, total, currency, { t, money }) => [
   ...adjustments.map((each) => h("div", {}, h("dt", { dir: "auto" }, each.label), h("dd", {}, money(each.amount_micros, currency)))),
   h("div", { class: "total" }, h("dt", {}, t("total")), h("dd", { part: "total" }, money(total, currency))),
@@ -23,7 +23,7 @@ export function orderView({ order, payment }, words, acts) {
   const isDone = order.state === "done";
   const link = payment?.redirect_url;
   const { address } = order;
-  const goesTo = address && [address.name, address.street, `${address.postal_code} ${address.city}`].join(", ");
+  const goesTo = address && [address.name, address.street, `${address.postal_code} ${address.city}`.trim()].filter(Boolean).join(", ");
   return h("div", { part: "order" },
     h("h3", { tabindex: -1 }, t(isDone ? "thanks" : "paying")),
     h("p", { class: "badge" }, t("orderNumber", { order: order.id })),
@@ -38,7 +38,7 @@ export function orderView({ order, payment }, words, acts) {
         : order.state === "paying" && h("button", { part: "button", onclick: acts.cancel }, t("cancelOrder"))));
 }
 
-/** Why an order was let go, in a word. @param {Order} order */
+/** The key of the text for an order that ended unpaid. @param {Order} order */
 export const endOf = ({ reason }) => (reason === "declined" || reason === "cancelled" ? reason : "notBought");
 
 /** @param {Order} order @param {CartWords} words */
@@ -50,7 +50,7 @@ function pastOrder(order, { t, money, locale }) {
     h("span", { class: "price" }, money(order.total_micros, order.currency)));
 }
 
-/** The orders of who is signed in, asked for when they are opened. @param {CartWords} words @param {(query: string) => Promise<Schemas["OrdersAnswer"]>} ask */
+/** The orders of a signed-in reader, requested each time that they are opened. @param {CartWords} words @param {(query: string) => Promise<Schemas["OrdersAnswer"]>} ask */
 export function pastOrders(words, ask) {
   const { t } = words;
   const list = h("ol", { class: "bought" });
@@ -58,16 +58,18 @@ export function pastOrders(words, ask) {
   const more = h("button", { class: "more", part: "button", hidden: true, onclick: () => page() }, t("more"));
   /** @type {string | null} */
   let next = null;
-  /** Counts the questions: the answer to an earlier one is out of date. */
+  /** Counts the requests: an answer to an earlier one is out of date. */
   let turn = 0;
   async function page() {
     const mine = ++turn;
     try {
       const answer = await ask(next ? `?${new URLSearchParams({ cursor: next })}` : "");
       if (mine !== turn) return;
+      const isHere = /** @type {ShadowRoot} */ (more.getRootNode()).activeElement === more;
       list.append(...answer.orders.map((each) => pastOrder(each, words)));
       next = answer.next;
       more.hidden = !next;
+      if (isHere && !next) shown.querySelector("summary")?.focus();
       told.textContent = list.children.length ? "" : t("noOrders");
     } catch (error) {
       if (mine === turn) told.textContent = words.reason(error);

@@ -5,7 +5,7 @@ import { tell } from "./element.js";
 
 /** @typedef {import("./cart-order.js").Checkout} Checkout */
 
-/** How long after the buyer's agreement a payment is looked at, and again while it is not decided. */
+/** Until the first look at a Stripe payment (at any other, at once), until the second, and at most. */
 const LOOK_MS = 3_000;
 const LOOK_AGAIN_MS = 1_500;
 const LONGEST_LOOK_MS = 30_000;
@@ -18,7 +18,7 @@ export function handOver(element, { order, payment }, look) {
   tell(element, "payment", { order: id, provider, clientSecret, redirectUrl, totalMicros, currency, look });
 }
 
-/** Look at a payment, seldom once it takes long; not while the page is in the background. @param {Checkout} begun @param {() => Checkout | null} shown What the page shows now. @param {() => Promise<void>} look */
+/** Look at a payment, ever less often, while it is shown and undecided; not in the background. @param {Checkout} begun @param {() => Checkout | null} shown What the page shows now. @param {() => Promise<void>} look */
 export async function watch({ order, payment }, shown, look) {
   const isShown = () => {
     const now = shown()?.order;

@@ -2,7 +2,7 @@
 /** Buttons of what is sold out: they cannot be pressed, and say so in their reader's language. */
 import { cartWords } from "./cart-words.js";
 
-/** What a button was before. @type {WeakMap<HTMLButtonElement, {text: string, label: string | null}>} */
+/** The own text and label of a marked button. @type {WeakMap<HTMLButtonElement, {text: string, label: string | null}>} */
 const before = new WeakMap();
 
 /** @param {HTMLButtonElement} button @param {boolean} isSoldOut @param {import("./cart-words.js").CartWords["t"]} t */
@@ -22,7 +22,7 @@ function mark(button, isSoldOut, t) {
   }
 }
 
-/** Mark buttons by what the page tells: `plaza:stock` with how many are left of each SKU. @param {HTMLElement} cart @param {AbortSignal} signal */
+/** Mark sold-out buttons at each `plaza:stock` event; its detail maps SKUs to units left. @param {HTMLElement} cart @param {AbortSignal} signal */
 export function markSoldOut(cart, signal) {
   /** @type {Record<string, number>} */
   let left = {};
@@ -39,6 +39,6 @@ export function markSoldOut(cart, signal) {
     left = { ...left, .../** @type {CustomEvent} */ (event).detail };
     show();
   }, { signal });
-  // Its language may have changed.
+  // The cart's language may have changed.
   cart.addEventListener("plaza:ready", show, { signal });
 }

@@ -26,10 +26,10 @@ const ADDRESS = BUILT_ADDRESS;
 
 /** The carts of this document. @type {Set<PlazaCart>} */
 const carts = new Set();
-/** The presses that a cart has taken: a cart that the press loads leaves them. @type {WeakSet<Event>} */
+/** Presses that a cart has handled: a cart that the same press loads ignores them. @type {WeakSet<Event>} */
 const taken = new WeakSet();
 
-/** The orders that this document was told of. @type {Set<string>} */
+/** Ids of the orders that this document has had `plaza:ordered` for. @type {Set<string>} */
 const bought = new Set();
 
 export default class PlazaCart extends Live {
@@ -46,15 +46,15 @@ export default class PlazaCart extends Live {
   /** @type {ReturnType<typeof linesIn>} */
   #showIn = () => {};
   #access = /** @type {Access} */ (/** @type {unknown} */ (null));
-  /** What the reader does, one after the other. @type {Promise<void>} */
+  /** The reader's actions, run one after the other. @type {Promise<void>} */
   #queue = Promise.resolve();
-  /** How often something was shown. */
+  /** Counts what was shown, so that an older answer is not shown after it. */
   #shows = 0;
   /** @type {Cart | null} */
   #cart = null;
   /** @type {Checkout | null} */
   #checkout = null;
-  /** Prices of now, where the shop has said that they are others. @type {Priced | null} */
+  /** Current prices, once the shop has refused an old total. @type {Priced | null} */
   #priced = null;
   /** @type {import("./cart-words.js").CartWords} */
   #words = /** @type {any} */ (null);
@@ -91,7 +91,7 @@ export default class PlazaCart extends Live {
     this.watch(async () => { await this.#look(); return false; });
   }
 
-  /** Put some of a SKU into the cart, beside those that are there. @param {string} sku @param {number} [qty] @param {string} [title] */
+  /** Add units of a SKU to the cart. @param {string} sku @param {number} [qty] @param {string} [title] */
   add(sku, qty = 1, title = sku) {
     return this.#tried(async () => {
       const cart = await this.#access.open();
@@ -101,7 +101,7 @@ export default class PlazaCart extends Live {
     }, title);
   }
 
-  /** Add what a button of the page names (`<button data-plaza-buy="SADDLE">`), unless another cart does. @param {EventTarget} button @param {Event} [press] A loader of before does not say it. */
+  /** Add what a button of the page names (`<button data-plaza-buy="SADDLE">`), unless another cart does. @param {EventTarget} button @param {Event} [press] Missing from an older loader. */
   buy(button, press) {
     if (!(button instanceof HTMLElement) || (press && taken.has(press))) return;
     const { plazaBuy, plazaQty, plazaTitle, plazaSite } = button.dataset;
@@ -125,13 +125,13 @@ export default class PlazaCart extends Live {
     this.#words = await cartWords(this);
     this.#status.textContent = "";
     await this.#access.identify(true);
-    // After the presses that came before: their cart is newer than one read meanwhile.
+    // Earlier presses go first: a cart read meanwhile would be older than theirs.
     const shown = this.#queue.then(async () => {
       if (now.aborted) return;
       const cart = await this.#access.kept();
       const checkout = await this.#access.orderOf(cart);
       if (now.aborted) return;
-      // What a press before this has been refused for.
+      // The refusal of an earlier press.
       const told = this.#status.textContent;
       this.#render();
       this.#checkout = null;
@@ -188,7 +188,7 @@ export default class PlazaCart extends Live {
     return this.#priced?.total_micros ?? this.#cart?.lines_micros ?? 0;
   }
 
-  /** What can be done with the cart. @param {boolean} isLapsed */
+  /** Show the buttons, or the form, for the cart. @param {boolean} isLapsed */
   #showWays(isLapsed) {
     const { t, money } = this.#words;
     const button = (/** @type {string} */ word, /** @type {() => void} */ onclick) => h("button", { part: "button", onclick }, t(word));
@@ -249,6 +249,7 @@ export default class PlazaCart extends Live {
       // The order may be there after all, or a line may be held no more.
       else await this.#look(true).catch(() => {});
       if (!this.#checkout) throw error;
+      this.#focus();
     }
   }
 
@@ -269,7 +270,7 @@ export default class PlazaCart extends Live {
     if (isNew) watch(checkout, () => (now.aborted ? null : this.#checkout), look);
   }
 
-  /** Tell the page once of an order that is paid, and forget its address: also after a payment on another page. @param {Checkout["order"]} order @param {Checkout | null} before */
+  /** Dispatch `plaza:ordered` once for a paid order, wherever it was paid, and forget its address. @param {Checkout["order"]} order @param {Checkout | null} before */
   #bought({ id, state }, before) {
     const place = `plaza:checkout:${this.#cart?.id}`;
     if (state !== "done" || bought.has(id) || (before?.order.id !== id && !typed.read(place))) return;
@@ -278,7 +279,7 @@ export default class PlazaCart extends Live {
     tell(this, "ordered", { order: id });
   }
 
-  /** Look now what became of the payment, or cancel it. @param {"payment" | "cancel"} what */
+  /** Read the state of the payment, or cancel the order. @param {"payment" | "cancel"} what */
   #decide(what) {
     return this.#tried(async () => {
       if (!this.#cart || !this.#checkout) return;
@@ -287,7 +288,8 @@ export default class PlazaCart extends Live {
       const checkout = await this.#call(`/orders/${this.#checkout.order.id}/${what}?cart=${this.#cart.id}`, { method: "POST" });
       const { order } = checkout;
       this.#show(order.state === "void" ? await this.#access.kept() : this.#cart, checkout);
-      if (order.state === before) return;
+      // A timed look leaves the outcome of the reader's last press.
+      if (order.state === before) return what === "payment" ? this.#status.textContent || "" : "";
       this.#focus();
       if (order.state === "void") return this.#words.t(endOf(order));
     });
@@ -298,7 +300,7 @@ export default class PlazaCart extends Live {
     return this.#tried(() => this.#change(`/lines/${sku}`, { method: "PUT", body: { qty } }), title);
   }
 
-  /** Change the cart by a button that may go with it. @param {string} path @param {string} method @param {string} told */
+  /** Change the cart by a button that the change may remove, and move the focus. @param {string} path @param {string} method @param {string} told */
   #clickedAway(path, method, told) {
     return this.#tried(async () => {
       await this.#change(path, { method });
@@ -314,7 +316,7 @@ export default class PlazaCart extends Live {
 
   #focus() { /** @type {HTMLElement | null} */ (this.#root.querySelector("h3") || this.#root.querySelector("section"))?.focus(); }
 
-  /** Look what became of the cart meanwhile: a line may be held no more, or another tab have paid. @param {boolean} [isAsked] */
+  /** Read the cart again, as a hold may have lapsed or another tab paid; behind an order, only if asked. @param {boolean} [isAsked] */
   async #look(isAsked = false) {
     if (this.#cart && (isAsked || !this.#checkout)) await this.#readAgain();
   }
@@ -330,7 +332,7 @@ export default class PlazaCart extends Live {
     if (before === this.#shows) this.#show(cart, checkout);
   }
 
-  /** Do something after what was asked for before, and say what came of it. @param {() => Promise<string | void>} act @param {string} [title] */
+  /** Run an action after the earlier ones, and show its outcome as the status. @param {() => Promise<string | void>} act @param {string} [title] */
   #tried(act, title) {
     const { now } = this;
     return (this.#queue = this.#queue.then(async () => {
@@ -342,7 +344,7 @@ export default class PlazaCart extends Live {
         if (now.aborted) return;
         const told = this.#words.reason(error, this.#cart, title);
         await this.#look(true).catch(() => {});
-        // Before the cart is shown, and below what it shows after a failure.
+        // The status is absent before the first cart, and after a failed start.
         if (!this.#status.isConnected) this.#root.append(this.#status);
         this.#status.textContent = told;
       }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What others have changed in a discussion since it was read: loaded by pages whose reader stays. */
+/** Shows what others change in a discussion after it was read. Loaded by the first look. */
 import { h } from "./element.js";
 import { tellFresh } from "./fresh.js";
 import { renewTimes } from "./renewal.js";
@@ -13,26 +13,26 @@ import { renewTimes } from "./renewal.js";
  * @property {Awaited<import("./marked.js").Later>} marks
  * @property {import("./words.js").Words} words
  * @property {ShadowRoot} root
- * @property {HTMLElement} fresh Where new comments are told.
+ * @property {HTMLElement} fresh Announces new comments.
  * @property {string} viewer The id of the reader whom the API has shown it to; "" for a guest.
  * @property {() => number} shown How many comments are counted by now.
- * @property {() => number} writes How often its reader has begun to write; below 0 while an answer is on its way.
+ * @property {() => number} writes How many writes its reader has sent; below 0 while one is unanswered.
  * @property {boolean} isFirst Whether the list begins with the discussion.
  * @property {boolean} isWhole Whether no page is left that the reader has not asked for.
  * @property {string} end The last comment of the pages that the reader has asked for.
  * @property {Map<string, number>} asked How often each comment was asked for by itself.
- * @property {Map<string, boolean>} lagging Whether each comment is visible by now, where that is not shown yet: somebody writes there.
+ * @property {Map<string, boolean>} lagging Whether a comment is visible by now, while an open form delays showing that.
  * @property {(where?: Record<string, string>) => Promise<Page>} page Reads a page anew.
  * @property {(id: string) => Promise<Comment>} one Reads a comment.
  * @property {() => Promise<string | null>} readerId
  * @property {(page: Page) => void} head Shows what stands above the list.
  * @property {(count: number) => void} counted Says how many comments there are.
- * @property {(isLess: boolean) => Promise<boolean>} refold Folds whom the reader has blocked elsewhere.
+ * @property {(isLess: boolean) => Promise<boolean>} refold Folds comments of people blocked elsewhere; returns whether it did.
  * @property {() => Promise<void>} start Shows the discussion anew.
  * @property {() => Promise<boolean>} next Shows the next page, if there is one.
  */
 
-/** How many comments a look asks for one by one. */
+/** The most comments that a look requests one by one. */
 const MOST_ASKED = 10;
 /** How many pages are shown on the way to a new comment. */
 const MOST_PAGES = 20;
@@ -49,13 +49,13 @@ export async function look(desk) {
   if ((page.viewer?.id || "") !== desk.viewer) return meet(desk);
   const listed = pages.flatMap(({ comments }) => comments);
   const isLast = !pages[pages.length - 1].next;
-  // A placeholder does not say whether its comment is gone, or its author blocked by the reader: what is shown is asked for.
+  // A placeholder stands for a gone comment or a blocked author: a shown comment is requested.
   const places = new Map(listed.filter(({ id, author }) => !author && thread.comment(id)?.author).map((each) => [each.id, each]));
-  // What is pinned has its place on its own page alone.
+  // Only shown pins count: the list has the others on later pages.
   const pinned = page.pinned.filter(({ id }) => thread.item(id));
   const there = new Map([...listed, ...page.waiting, ...pinned].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
   const { gone, moved } = await lostOf(desk, missing(desk, there));
-  // What was read while its reader wrote may be older than what they wrote.
+  // The reader has written meanwhile: these pages may be older.
   if (desk.writes() !== written) return true;
   const isLess = moved.some(({ id, author }) => desk.asked.get(id) === 1 && author?.id !== desk.viewer);
   const known = [...there.values(), ...moved];
@@ -78,13 +78,13 @@ export async function look(desk) {
   const more = isAll ? fresh.length : unshown;
   tellFresh(desk.fresh, more, words.t("fresh", { n: more }), () => reveal(desk, known, unshown, more, isLast || among === more));
   desk.counted(visible - unshown);
-  // Their reader may write while these are asked for: nothing of the page that was read is shown after them.
+  // The reader may write during these calls: nothing of the pages is shown after them.
   const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
   const isFolded = await desk.refold(isLess);
   return more > 0 || isChanged || isMarked || isFolded;
 }
 
-/** How many new comments stand among what is shown: comments that went from pages to come do not make up for them. @param {Desk} desk @param {Comment[]} listed @param {Comment[]} fresh */
+/** Count the new comments with a place among the shown ones: losses on later pages do not offset them. @param {Desk} desk @param {Comment[]} listed @param {Comment[]} fresh */
 function placesAmong({ thread, isFirst, end }, listed, fresh) {
   const begin = isFirst ? 0 : listed.findIndex(({ id }) => thread.item(id));
   const until = thread.isByTime ? listed.findIndex(({ id }) => id === end) : 0;
@@ -112,7 +112,7 @@ async function reveal({ thread, fresh, shown, counted, next, start }, known, uns
 /** @param {Desk["thread"]} thread @param {string} id */
 const postedAt = (thread, id) => Date.parse(thread.comment(id)?.posted_at || "");
 
-/** Show the discussion to another reader than before, but not while it is unknown who reads or somebody writes. @param {Desk} desk */
+/** Start anew for another reader, but not over a text or for an unknown reader; return whether it did. @param {Desk} desk */
 async function meet({ root, readerId, start }) {
   const isWriting = [...root.querySelectorAll("textarea")].some((area) => area.value);
   if (isWriting || (await readerId()) === null) return false;
@@ -120,7 +120,7 @@ async function meet({ root, readerId, start }) {
   return true;
 }
 
-/** The pages that now hold what is shown: from the discussion's first on, or from around the first comment that is still there. @param {Desk} desk */
+/** Read the pages of the shown comments: from the first page, or around the first comment still there. @param {Desk} desk */
 async function readAgain({ thread, isFirst, page }) {
   const { ids } = thread;
   const pages = [];
@@ -128,7 +128,7 @@ async function readAgain({ thread, isFirst, page }) {
     try {
       pages.push(await page(isFirst ? undefined : { around: ids[at] }));
     } catch (error) {
-      if (isFirst || at + 1 === ids.length || /** @type {{code?: string}} */ (error).code !== "unknown_comment") throw error;
+      if (isFirst || at + 1 >= ids.length || /** @type {{code?: string}} */ (error).code !== "unknown_comment") throw error;
     }
   }
   // As many as were shown, and one for what has come between.
@@ -143,12 +143,12 @@ async function readAgain({ thread, isFirst, page }) {
   return pages;
 }
 
-/** The shown comments that the pages read again lack: gone, moved by votes, or of its reader, who wrote them far behind these pages. @param {Desk} desk @param {Map<string, Comment>} there */
+/** Shown comments that the pages lack: gone, moved by votes, or posted by the reader beyond them. @param {Desk} desk @param {Map<string, Comment>} there */
 function missing({ thread }, there) {
   return thread.ids.filter((id) => !there.has(id) && thread.comment(id)?.author);
 }
 
-/** Ask for missing comments one by one: an order may have moved them, and a block hidden them. @param {Desk} desk @param {string[]} ids */
+/** Request up to MOST_ASKED missing comments one by one, the least requested first. @param {Desk} desk @param {string[]} ids */
 async function lostOf({ one, asked }, ids) {
   const times = (/** @type {string} */ id) => asked.get(id) || 0;
   const chosen = ids.sort((some, other) => times(some) - times(other)).slice(0, MOST_ASKED);
@@ -163,7 +163,7 @@ async function lostOf({ one, asked }, ids) {
   };
 }
 
-/** By how much a comment changes the count of those that are shown. @param {Desk} desk @param {string} id @param {boolean} isVisible */
+/** The change that a comment makes to the shown count: -1, 0 or 1. @param {Desk} desk @param {string} id @param {boolean} isVisible */
 function shift({ thread, lagging }, id, isVisible) {
   const comment = thread.comment(id);
   if (!comment) return 0;
@@ -173,9 +173,9 @@ function shift({ thread, lagging }, id, isVisible) {
   return Number(isVisible) - Number(was);
 }
 
-/** Give replies that stand alone the places of what they answer, and take out places without a reply. @param {Desk} desk @param {Comment[]} listed */
+/** Put replies without a parent below its placeholder, and remove placeholders without a reply. @param {Desk} desk @param {Comment[]} listed */
 function keepPlaces({ thread }, listed) {
-  /** What is answered, and before what its place goes. @type {Map<string, Element>} */
+  /** By parent id: the item before which its placeholder goes. @type {Map<string, Element>} */
   const needed = new Map();
   for (const each of /** @type {HTMLCollectionOf<HTMLElement>} */ (thread.list.children)) needed.set(each.dataset.parent || "", each);
   const lacking = [...listed].reverse().filter(({ id, author, parent_id: parent }) => {
@@ -193,10 +193,10 @@ function keepPlaces({ thread }, listed) {
   }
 }
 
-/** What an article tells and others may change. @param {Comment} comment */
+/** The parts of an article that others may change, for comparison. @param {Comment} comment */
 const asTold = ({ html, state, edited_at: edited, reply_to: answered, can }) => JSON.stringify([html, state, edited, answered, can]);
 
-/** Show what has changed and take out what is gone, but for where somebody writes: there stands a note. @param {Desk} desk @param {Comment[]} known @param {string[]} gone @param {Map<string, Comment>} places What stands in their place. */
+/** Show changes and remove gone comments, or add a note at an open form; return whether any changed. @param {Desk} desk @param {Comment[]} known @param {string[]} gone @param {Map<string, Comment>} places The placeholders of gone comments. */
 function show({ thread, words: { t } }, known, gone, places) {
   const changed = known.filter((each) => {
     const comment = thread.comment(each.id);

@@ -28,13 +28,13 @@ const ROWS = {
   orders: ["order.paid", "order.shipped", "order.cancelled", "order.refunded"],
   work: ["page.published", "webhook.stopped", "batch.done", "campaign.exhausted", "campaign.unfunded", "campaign.ended"],
 };
-/** In the choice of a first quiet hour. */
+/** The first hour's value for no quiet hours. */
 const NONE = "";
 const EVENING = 22;
 const MORNING = 7;
 
 /**
- * Read the reader's choices, and return what shows their form in a panel; throws when that fails.
+ * Read the reader's choices; return a function that shows their form in a panel. Throws Problem.
  * @param {HTMLElement} panel @param {import("./inbox.js").Desk} desk @param {HTMLElement} button It leads here, and has the focus afterwards.
  */
 export async function prepare(panel, { call, words, worker }, button) {
@@ -58,6 +58,7 @@ export async function prepare(panel, { call, words, worker }, button) {
     h("fieldset", {}, h("legend", {}, t("quietTitle")), field("quietFrom", begin), until, h("small", {}, t("quietSaid"))),
     h("button", { class: "more", part: "button primary" }, t("choicesSave")), status, refusal);
   let isSending = false;
+  let changes = 0;
 
   /** A row with a box for each channel. @param {string} name */
   function row(name) {
@@ -73,7 +74,7 @@ export async function prepare(panel, { call, words, worker }, button) {
       const on = own.filter((kind) => kinds[kind][channels[index]]).length;
       box.checked = on > 0;
       box.indeterminate = on > 0 && on < own.length;
-      // The other channels have what the inbox has.
+      // E-mail and push are only for kinds that the inbox has.
       box.disabled = index ? !own.some((kind) => kinds[kind].in_app) : own.every((kind) => alwaysOn.includes(kind));
     });
     paint();
@@ -89,6 +90,7 @@ export async function prepare(panel, { call, words, worker }, button) {
   }
 
   function changed() {
+    changes++;
     until.hidden = begin.value === NONE;
     // Hours that end as they begin would be a day, or none.
     if (begin.value === end.value) end.value = String(Number(begin.value) === MORNING ? EVENING : MORNING);
@@ -101,9 +103,10 @@ export async function prepare(panel, { call, words, worker }, button) {
     if (isSending) return;
     isSending = true;
     changed();
+    const sent = changes;
     const hours = begin.value === NONE ? undefined : { from: Number(begin.value), to: Number(end.value) };
     await call(PATH, { method: "PUT", body: { kinds, quiet: hours } })
-      .then(() => { status.textContent = t("choicesSaved"); }, (error) => { refusal.textContent = reason(error); });
+      .then(() => { if (sent === changes) status.textContent = t("choicesSaved"); }, (error) => { refusal.textContent = reason(error); });
     isSending = false;
   }
 

@@ -10,7 +10,7 @@ import { when } from "./times.js";
 /** @typedef {"visible" | "hidden"} Decided */
 /** @typedef {{reply: () => void, edit: () => void, remove: (event: Event) => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean, api: string, person: (name: HTMLElement) => void}} Actions */
 
-/** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
+/** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar Stands before the buttons. */
 export function articleOf(comment, words, actions, bar) {
   const { t, locale } = words;
   if (!comment.author || comment.html === null) {
@@ -35,7 +35,7 @@ export function articleOf(comment, words, actions, bar) {
   if (actions.report) buttons.push(button("report", actions.report));
   if (comment.editable_until) {
     const left = new Date(comment.editable_until).getTime() - Date.now();
-    // A clock by which the time is over is wrong: the API has just said that there is some.
+    // If none is left, the clock is wrong, since the API has just granted some: the button stays.
     if (left > 0) setTimeout(() => buttons.find((each) => each.dataset.does === "edit")?.remove(), left);
   }
   return h("article", { "aria-labelledby": name, "data-by": comment.author.id, class: comment.state },

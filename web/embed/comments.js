@@ -32,12 +32,12 @@ const STYLES = [base, css].map(sheet);
 const PAGE = "50";
 /** Where a tab keeps the order that its reader has chosen for a discussion. */
 const ORDER_OF = "plaza:order:";
-/** What readers who are signed in load as well, and pages that stay open; the build writes the addresses of this release. */
+/** Files for signed-in readers and for pages that stay open; the build writes this release's addresses. */
 const OF_ACTS = BUILT_ACTS;
 const CHANGES = BUILT_CHANGES;
-/** What readers load who may write without an account. */
+/** The file for writing without an account. */
 const OF_GUESTS = BUILT_GUESTS;
-/** What a page loads that has no discussion. */
+/** The file that makes the discussion of a page at its first visit. */
 const VISIT = BUILT_VISIT;
 
 export default class PlazaComments extends Live {
@@ -69,10 +69,10 @@ export default class PlazaComments extends Live {
   /** The last comment of the pages that the reader has asked for. */
   #end = "";
   #count = 0;
-  /** How often the reader has begun to write here, and has had the answer. */
+  /** How many writes the reader has sent here, and how many have ended. */
   #begun = 0;
   #ended = 0;
-  /** The order that was asked for, "" for the node's own; and the one that is shown. */
+  /** The requested order, "" for the node's own; order and node by attribute; the shown order. */
   #order = "";
   #named = "";
   #id = "";
@@ -85,13 +85,13 @@ export default class PlazaComments extends Live {
   #lagging = /** @type {Map<string, boolean>} */ (new Map());
   /** @type {Page["node"] | null} */
   #node = null;
-  /** Of what is shown, as the API tells of changes. */
+  /** The API's version of the shown discussion. */
   #version = "";
-  /** What the reader may do, if they are signed in. @type {import("./acts.js").Acts | null} */
+  /** The acts of a signed-in reader, if loaded. @type {import("./acts.js").Acts | null} */
   #acts = null;
-  /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
+  /** Votes and reactions to the page and its comments; null if there are none, or loading failed. @type {ReturnType<typeof marksOf>} */
   #marks = Promise.resolve(null);
-  /** For whom acts and marks are. */
+  /** The reader, node and settings that acts and marks were made for. */
   #marked = "";
   /** Whether votes and reactions could not be loaded. */
   #lacksMarks = false;
@@ -102,7 +102,7 @@ export default class PlazaComments extends Live {
   constructor(stub) {
     super(stub);
     this.#root.adoptedStyleSheets = STYLES;
-    // What the page put inside stays until the comments are here: a link for those without scripts.
+    // The page's own content, such as a link without scripts, stays until the comments come.
     this.#root.append(h("slot"));
     this.#root.addEventListener("click", (event) => follow(/** @type {MouseEvent} */ (event)) && this.#jump());
   }
@@ -136,7 +136,7 @@ export default class PlazaComments extends Live {
   async #call(rest = "", options) {
     const { now } = this, reader = this.#reader;
     const answer = await this.#callNode(`/comments${rest}`, options);
-    // What the same reader has written is shown in whatever order they have chosen meanwhile.
+    // A write by the same reader is shown even if they have chosen another order meanwhile.
     if (now.aborted && (!options?.method || reader !== this.#reader || this.alive.aborted)) throw new Problem({});
     return answer;
   }
@@ -166,7 +166,7 @@ export default class PlazaComments extends Live {
     const acts = reader ? await load(OF_ACTS).catch(() => null) : null;
     const words = await wordsFor(this, { comments, ...acts?.ACT_WORDS });
     let page = await asked;
-    // Words may have come later than an answer to what was written meanwhile.
+    // The reader may have written while the words were loading.
     if (ended !== this.#ended) page = await this.#page({}, true);
     if (now.aborted) return;
     this.#words = words;
@@ -186,7 +186,7 @@ export default class PlazaComments extends Live {
       this.#lacksMarks = false;
       const marks = this.#marks = marksOf(this.#root, {
         words, node: page.node, reader: viewer, isOver: () => marked !== this.#marked || this.alive.aborted,
-        // Marks that still wait when another reader comes are not theirs.
+        // Waiting marks belong to this reader, even once another has come.
         call: (path, options) => this.#callNode(path, { as: reader || "", ...options }),
         say: (told) => this.#say(told),
         invitation: (words, key) => invitation(this, words, key),
@@ -200,7 +200,7 @@ export default class PlazaComments extends Live {
     tell(this, "ready");
   }
 
-  /** Have who is signed in act; a form that they write in stays for as long as they do. @param {typeof import("./acts.js") | null} acts @param {Page} page @param {import("./words.js").Words} words */
+  /** Set the acts of a signed-in reader, or null. @param {typeof import("./acts.js") | null} acts @param {Page} page @param {import("./words.js").Words} words */
   #act(acts, page, words) {
     this.#acts = acts && new acts.Acts({
       words, reader: this.#reader, name: page.viewer?.name, keepGuest, node: page.node.id, thread: this.#thread,
@@ -222,13 +222,13 @@ export default class PlazaComments extends Live {
     this.#root.replaceChildren(failure(this, error, this.#words, () => this.restart()));
   }
 
-  /** Start anew where the reader wants to, not where the page's address leads. */
+  /** Start anew from the top, and ignore the comment in the page's address. */
   #startFromTop() {
     goOn();
     return this.restart();
   }
 
-  /** Have a page's discussion made by its first visit, or fail as before. @param {any} error @returns {Promise<Page>} */
+  /** Make the discussion of a page at its first visit, and read it; rethrow the error if that fails. @param {any} error @returns {Promise<Page>} */
   async #visited(error) {
     if (error.code !== "unknown_node") throw error;
     /** @type {typeof import("./visit.js")} */
@@ -238,11 +238,14 @@ export default class PlazaComments extends Live {
     return this.#page({}, true);
   }
 
-  /** @param {Page} page @param {string} [order] What was asked for. */
+  /** @param {Page} page @param {string} [order] The requested order. */
   #render(page, order = this.#order) {
     const { t, isRtl, language } = this.#words;
     const isOrdering = this.#root.activeElement === this.#orders;
     this.#node = page.node;
+    // A look that has begun is about the list that this replaces.
+    this.#begun++;
+    this.#ended++;
     [this.#order, this.#listed] = [order, page.order];
     const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { keep("sessionStorage", ORDER_OF + this.#id, this.#order = chosen); this.#startFromTop(); });
     this.#marks.then((there) => there?.meet(page));
@@ -290,9 +293,9 @@ export default class PlazaComments extends Live {
     if (guests === "off") return invited;
     const offered = () => load(OF_GUESTS).then(({ offer }) => offer(invited, words, guests, call, keepGuest)).catch(() => { throw new Problem({}); });
     let there = offered();
-    // Who presses the button is told of a failure.
+    // A press shows the failure.
     there.catch(() => {});
-    // At once: what comes later moves what stands below.
+    // At once: a later button would move the list.
     if (guests !== "accounts") invited.append(" ", h("button", { part: "button", onclick: () => this.#tried(async () => (await (there = there.catch(offered)))()) }, words.t("asGuest")));
     const back = encodeURIComponent(location.href.split("#")[0]);
     // A cache may have a page of the release before, which names none.
@@ -302,7 +305,7 @@ export default class PlazaComments extends Live {
     return invited;
   }
 
-  /** Return the reader's acts, unless they could not be loaded, or a token that was refused is accepted by now. */
+  /** Return the reader's acts; throws Problem `offline` if there are none. */
   #can() {
     if (!this.#acts) throw new Problem({});
     return this.#acts;
@@ -346,7 +349,7 @@ export default class PlazaComments extends Live {
     return article;
   }
 
-  /** The cards of people, for who reads now. */
+  /** Load the cards of people for this reader; throws Problem if another viewer comes. */
   async #cards() {
     const [reader, viewer, { language }] = [this.#reader, this.#viewer, this.#words];
     if (this.#people?.reader === viewer && this.#people.words.language === language) return this.#people;
@@ -368,7 +371,7 @@ export default class PlazaComments extends Live {
     return (this.#people = people);
   }
 
-  /** Do something, and say what came of it: at a comment, if it was done there. @param {() => Promise<string | void>} act @param {Comment} [comment] */
+  /** Run an action, and show its outcome or failure at a comment or above the list. @param {() => Promise<string | void>} act @param {Comment} [comment] */
   async #tried(act, comment) {
     const { now } = this;
     try {
@@ -379,7 +382,7 @@ export default class PlazaComments extends Live {
     }
   }
 
-  /** Say something where the reader's hand is: at a comment, or above the list. @param {string} told @param {Comment} [comment] */
+  /** Show a status text at a comment, or else above the list; return its element. @param {string} told @param {Comment} [comment] */
   #say(told, comment) {
     const article = comment && this.#thread.item(comment.id)?.firstElementChild;
     if (article) article.append(this.#status);
@@ -431,7 +434,7 @@ export default class PlazaComments extends Live {
   /** Go to the comment that the page's address names, wherever in the discussion it is. */
   async #jump() {
     const id = idFor(this);
-    // One that is not read yet comes when it is.
+    // A discussion that is not read yet jumps once it is.
     if (!id || !this.#node) return;
     await this.#tried(async () => {
       if (!this.#thread.item(id)) {

@@ -1,20 +1,20 @@
 // @ts-check
-/** Completing the name of somebody who takes part in a discussion, after an `@`: loaded by the first one. */
+/** Completes names of a discussion's people after an `@`. Loaded by the first `@`. */
 import { h, sheet } from "./element.js";
 import { whenTyped } from "./keyboard.js";
 import css from "./completion.css";
 
 /** @typedef {import("./form.js").Person} Person */
-/** @typedef {{start: number, query: string}} Asked What stands after the last `@` before the caret, and where that begins. */
+/** @typedef {{start: number, query: string}} Asked The text after the last `@` before the caret, and the index of that `@`. */
 
 const STYLES = sheet(css);
 const WAIT_MS = 150;
-/** What an `@` after a letter begins is an address, but in scripts that write without spaces; `scripts.py` has them. */
+/** An `@` after a letter belongs to an e-mail address, except in scripts without spaces (`scripts.py`). */
 const AT = /(?:^|[^\p{L}\p{N}_]|[\p{sc=Bopo}\p{sc=Hang}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Khmr}\p{sc=Laoo}\p{sc=Mymr}\p{sc=Thai}\p{sc=Tibt}\p{sc=Yiii}])(@([^\s@][^@\n]{0,40}))$/u;
 let lists = 0;
 
 /**
- * Offer people below a field, by what is written after an `@`; `chosen` is told who was.
+ * Offer people below a field by the text after an `@`, and pass the choice to `chosen`.
  * @param {HTMLTextAreaElement} area @param {(query: string) => Promise<Person[]>} search @param {(person: Person) => void} chosen
  */
 export function complete(area, search, chosen) {
@@ -25,7 +25,7 @@ export function complete(area, search, chosen) {
   let at = 0;
   let turn = 0;
   let timer = 0;
-  /** Of what begins like this, nobody's name does. @type {string | null} */
+  /** The last query without a match: no longer query is sent. @type {string | null} */
   let none = null;
 
   /** @returns {Asked | null} */
@@ -43,7 +43,7 @@ export function complete(area, search, chosen) {
     timer = window.setTimeout(async () => {
       const people = await search(wanted.query).catch(() => null);
       if (mine !== turn) return;
-      // A call that failed says nothing of what begins like this.
+      // A failed call does not show that no name matches.
       none = people?.length === 0 ? wanted.query : null;
       show(people || []);
     }, WAIT_MS);

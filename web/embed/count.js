@@ -11,7 +11,7 @@ const MOST = 100;
 /** @type {Map<string, Batch>} */
 const gathering = new Map();
 
-/** Ask for a node's count, together with all others of the same turn. @param {string} api @param {string} node */
+/** Request a node's count, together with up to MOST of the same turn; return counts by node. @param {string} api @param {string} node */
 function countsWith(api, node) {
   let batch = gathering.get(api);
   if (!batch || batch.nodes.size >= MOST) {

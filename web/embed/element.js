@@ -27,7 +27,7 @@ export function h(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Tell the page of something. @param {Element} element @param {string} what @param {unknown} [detail] @returns {boolean} whether the page lets the rest happen */
+/** Dispatch the event `plaza:<what>`. @param {Element} element @param {string} what @param {unknown} [detail] @returns {boolean} false if the page has prevented the default */
 export function tell(element, what, detail) {
   return element.dispatchEvent(new CustomEvent(`plaza:${what}`, { bubbles: true, composed: true, cancelable: true, detail }));
 }

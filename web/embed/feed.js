@@ -1,5 +1,5 @@
 // @ts-check
-/** <plaza-feed view="news">: what those whom the reader follows post, a wall, or an activity feed. */
+/** <plaza-feed view="news">: the posts of followed people, a wall, or an activity feed. */
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { tellFresh } from "./fresh.js";
@@ -22,11 +22,11 @@ import css from "./feed.css";
 const STYLES = [base, css].map(sheet);
 /** @type {Record<string, string>} */
 const PATHS = { news: "/users/me/news", wall: "/users/me/wall", incoming: "/users/me/incoming", activity: "/feed" };
-/** A page may be empty before the end; so many are read on. */
+/** The API may send empty pages before the last: `#page` skips at most so many. */
 const MOST_EMPTY = 5;
-/** After this time a question for the reader's role that has failed is asked again. */
+/** The least time between two attempts to read the reader's role. */
 const ROLE_PAUSE_MS = 1_000;
-/** What the readers who are signed in load as well; the build writes the address of this release. */
+/** The module that signed-in readers load as well; the build inserts this release's address. */
 const WRITING = BUILT_WRITING;
 
 export default class PlazaFeed extends Live {
@@ -38,23 +38,29 @@ export default class PlazaFeed extends Live {
   #fresh = h("p", { "aria-live": "polite", class: "fresh" });
   #more = h("button", { class: "more", part: "button", hidden: true, onclick: () => this.#nextPage() });
   #title = h("h2", { id: "title", part: "title" });
-  /** The reader whom the token names. */
+  /** The subject of the reader's token; "" for a guest. */
   #reader = "";
-  /** The reader's id: the API knows few by another than their token does, and says so once they look at what is shown. */
+  /**
+   * The reader's id in the API: for a few readers it differs from `#reader`. `#askRole` corrects it
+   * on the first hover or focus.
+   */
   #viewer = "";
-  /** Whether the reader is a moderator; asked for along with the id. @type {boolean | null} */
+  /** Whether the reader is a moderator; null before `#askRole` knows. @type {boolean | null} */
   #moderates = null;
-  /** The time from which it is asked for again, where it is not known. */
+  /** The time (`performance.now()`) before which `#askRole` does not ask the API again. */
   #asksAgainAt = 0;
   /** @type {Writing | null} */
   #writing = null;
   /** @type {string | null} */
   #next = null;
-  /** The newest that was there at the last look. @type {string | null | undefined} */
+  /**
+   * The id of the newest item at the last look; null for an empty feed, undefined before the first.
+   * @type {string | null | undefined}
+   */
   #newest = undefined;
-  /** What is shown, by id. @type {Map<string, HTMLElement>} */
+  /** The shown items, by id. @type {Map<string, HTMLElement>} */
   #shown = new Map();
-  /** Makes a shown comment anew. @type {WeakMap<HTMLElement, () => HTMLElement>} */
+  /** Functions that draw a shown comment again. @type {WeakMap<HTMLElement, () => HTMLElement>} */
   #remake = new WeakMap();
   /** @type {import("./words.js").Words} */
   #words = /** @type {any} */ (null);
@@ -143,13 +149,13 @@ export default class PlazaFeed extends Live {
     else this.#root.replaceChildren(failure(this, error, this.#words, () => this.restart()));
   }
 
-  /** Show new posts, since the reader asks for them. */
+  /** Load the list again after a press of the button for new posts, and focus the first item. */
   async #renewAll() {
     await this.restart();
     /** @type {HTMLElement | null} */ (this.#list.firstElementChild)?.focus();
   }
 
-  /** @param {Page | null} page Null for a guest, where only somebody signed in has something to read. */
+  /** @param {Page | null} page Null for a guest of a feed that needs a signed-in reader. */
   #render(page) {
     const { t, isRtl, language } = this.#words;
     const user = this.getAttribute("user");
@@ -185,12 +191,16 @@ export default class PlazaFeed extends Live {
     });
   }
 
-  /** Look whether there is more than is shown; what is read never moves. */
+  /**
+   * Read the first page, renew its shown comments and count its new items. Shows a button for them;
+   * adds none itself, so that the list does not move under the reader.
+   */
   async #look() {
     if (!this.#words || !(this.#reader || this.hasAttribute("user"))) return false;
     renewTimes(this.#root);
+    const places = new Set(this.#root.querySelectorAll(".comments > *"));
     const { items } = await this.#page();
-    for (const each of items) this.#renew(each);
+    for (const each of items) this.#renew(each, places);
     const n = items.filter((each) => !this.#shown.has(each.id)).length;
     tellFresh(this.#fresh, n, this.#words.t("posts", { n }), () => this.#renewAll());
     return n > 0;
@@ -250,17 +260,24 @@ export default class PlazaFeed extends Live {
       const query = new URLSearchParams({ limit: "50", ...(next && { cursor: next }) });
       /** @type {Schemas["PostCommentsAnswer"]} */
       const page = await this.#call(`${pathOf(item)}/comments?${query}`);
+      const isHere = this.#root.activeElement === button;
       if (!isBegun) list.replaceChildren();
       isBegun = true;
+      const first = list.children.length;
       for (const each of page.comments) this.#put(item, each, list);
       next = page.next;
       button.textContent = this.#words.t("more");
-      if (!next) button.remove();
+      if (next) return;
+      button.remove();
+      if (isHere) /** @type {HTMLElement | undefined} */ (list.children[first])?.focus();
     }) }, this.#words.t("count", { n: item.comment_count }));
     return button;
   }
 
-  /** Show a comment, once, below those that came before. @param {Item} item @param {Comment} comment @param {HTMLElement} list */
+  /**
+   * Put a comment at the end of a list, in place of an earlier copy.
+   * @param {Item} item @param {Comment} comment @param {HTMLElement} list
+   */
   #put(item, comment, list) {
     list.querySelector(`[data-id="${comment.id}"]`)?.remove();
     list.append(this.#comment(item, comment));
@@ -278,7 +295,7 @@ export default class PlazaFeed extends Live {
     return place;
   }
 
-  /** Show a post as it is now, or that it is no longer there. @param {Item} item */
+  /** Read a post again and draw it; remove it if the API answers 404. @param {Item} item */
   async #again(item) {
     const shown = this.#shown.get(item.id);
     try {
@@ -291,34 +308,41 @@ export default class PlazaFeed extends Live {
     }
   }
 
-  /** Take away the comments that are deleted by now, and change those that were edited, among the last of a post. @param {Item} item */
-  #renew(item) {
+  /**
+   * Compare a post's last comments with the shown ones: remove the deleted, draw the edited again.
+   * Leaves a comment in which the reader has a form.
+   * @param {Item} item @param {Set<Element>} places The comments from before the read.
+   */
+  #renew(item, places) {
     const list = this.#shown.get(item.id)?.querySelector(".comments");
     if (!list || isAction(item)) return;
     const since = item.comment_count > item.comments.length ? Date.parse(item.comments[0]?.posted_at) : 0;
     for (const place of /** @type {Iterable<HTMLElement>} */ ([...list.children])) {
       const { id, at, edited } = place.dataset;
       const now = item.comments.find((each) => each.id === id);
-      if (place.querySelector("form") || !(Date.parse(String(at)) >= since)) continue;
+      if (!places.has(place) || place.querySelector("form") || !(Date.parse(String(at)) >= since)) continue;
       if (!now) place.remove();
       else if (editedAt(now) !== edited) place.replaceWith(this.#comment(item, now));
     }
   }
 
-  /** Ask once, when the reader turns to what is shown, who they are and whether they moderate: few have another id or do, and they get their buttons then. */
+  /**
+   * Read the reader's id and role on their first hover or focus, and again after a failure. Only
+   * moderators and readers with another id get other buttons; the feed draws those then.
+   */
   async #askRole() {
     if (this.#moderates !== null || !this.#writing || performance.now() < this.#asksAgainAt) return;
     const { now } = this;
     this.#asksAgainAt = Infinity;
     const who = await this.#writing.whoReads(this.#desk).catch(() => null);
-    // Another reader, or the same one in another list, is asked about anew.
+    // The feed started again: `start` has reset what this would set.
     if (now.aborted) return;
     this.#asksAgainAt = performance.now() + ROLE_PAUSE_MS;
     if (!who) return;
     const before = this.#viewer;
     [this.#viewer, this.#moderates] = [who.id, who.moderates];
     if (who.id === before && !who.moderates) return;
-    // Whose wall it is, is another answer now.
+    // Whether this wall is the reader's own has changed.
     if (who.id !== before && [before, who.id].includes(this.getAttribute("user") || "")) return this.#beginAgain();
     // In place: the reader may be writing by now.
     for (const place of /** @type {Iterable<HTMLElement>} */ (this.#root.querySelectorAll(".comments > *"))) {
@@ -330,7 +354,7 @@ export default class PlazaFeed extends Live {
     }
   }
 
-  /** Show the list as it is for the reader by now, unless they write in it; the focus stays in the list. */
+  /** Start again unless the reader has a form open in an item; focus stays in the feed. */
   async #beginAgain() {
     if (this.#root.querySelector("article form")) return;
     const isFocused = this.#root.activeElement;
@@ -345,7 +369,10 @@ export default class PlazaFeed extends Live {
     this.#root.querySelector("section")?.focus();
   }
 
-  /** Do something, and say what came of it. @param {() => Promise<string | void>} act */
+  /**
+   * Run an act; show its outcome, or why it failed, in the status.
+   * @param {() => Promise<string | void>} act Returns the key of the outcome's text, if any.
+   */
   async #tried(act) {
     const { now } = this;
     try {

@@ -1,5 +1,5 @@
 // @ts-check
-/** A report of a comment to the moderators: loaded by those who want to send one. */
+/** The form that reports a comment to the moderators: loaded when a reader presses its button. */
 import { h } from "./element.js";
 import { whenTyped } from "./keyboard.js";
 import { withMatters } from "./matters.js";
@@ -8,13 +8,18 @@ import flag from "./words/en/flag.js";
 const WHY = ["spam", "abuse", "off_topic", "personal_data", "other"];
 /** The longest note that the API takes. */
 const MOST = 500;
-/** Who has reported which comment since this page was opened: the API does not tell. @type {Set<string>} */
+/** `reader:comment` reported since this page opened; the API lists none. @type {Set<string>} */
 const reported = new Set();
 
 /**
- * Put the form of a report into a comment's article; the text that is written survives a refusal. `done` is told what came of it, "" for nothing, and a button that takes the report back.
- * @param {Element} article @param {string} id Of the reader and of the comment: the next reader of this browser has reported nothing. @param {import("./words.js").Words} shared
- * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string, back: Element | null) => void} done
+ * Put the form of a report into a comment's article, unless the article has a form. The reader's
+ * text survives a refusal.
+ * @param {Element} article
+ * @param {string} id `reader:comment`: another reader of this browser has reported nothing.
+ * @param {import("./words.js").Words} shared
+ * @param {(options: import("./api.js").Options) => Promise<unknown>} call
+ * @param {(told: string, back: Element | null) => void} done Gets the outcome, "" after a cancel,
+ *   and a button that withdraws the report, null if there is none.
  */
 export async function openReport(article, id, shared, call, done) {
   const { t, reason } = await withMatters(shared, { flag });
@@ -68,7 +73,7 @@ export async function openReport(article, id, shared, call, done) {
     if (event.key === "Escape") close("");
   }
 
-  // It may have been opened twice, while it was loaded.
+  // A second press while the words loaded has put a form there.
   if (article.querySelector("form")) return;
   article.append(form);
   why.focus();

@@ -1,5 +1,5 @@
 // @ts-check
-/** A form for a text: a draft that survives, and failures that lose nothing. Loaded for readers who are signed in. */
+/** A form for a text: it stores a draft; a failed send loses nothing. For signed-in readers. */
 import { h, sheet } from "./element.js";
 import { keep, keptValue } from "./kept.js";
 import { newKey } from "./key.js";
@@ -13,32 +13,36 @@ import form from "./words/en/form.js";
 /**
  * @typedef {object} FormOptions
  * @property {Words} words
- * @property {string} place What the draft belongs to, its writer included.
+ * @property {string} place The draft's key: the writer and the place of the text.
  * @property {string} label
- * @property {string} [hint] What the empty field says.
- * @property {number} [most] How many characters it takes.
- * @property {HTMLSelectElement} [choice] What is sent along with the text, and kept with the draft.
- * @property {string} [text] What is edited.
+ * @property {string} [hint] The placeholder.
+ * @property {number} [most] The longest text, in characters.
+ * @property {HTMLSelectElement} [choice] A choice that `send` reads; the draft stores it.
+ * @property {string} [text] The text to edit; none for a new one.
  * @property {(query: string) => Promise<Person[]>} [search] Finds people whom the text can mention.
  * @property {(text: string, mentions: string[]) => Promise<HTMLElement>} [preview] Shows the text as it would be shown.
- * @property {(text: string, key: string, signs: Signs) => Promise<void>} send `key` and `signs` are the same for the same text, however often it is sent.
- * @property {() => void} [done] What ends the form; a form without it stays.
+ * @property {(text: string, key: string, signs: Signs) => Promise<void>} send Gets the same `key` and `signs` in each attempt at a text.
+ * @property {() => void} [done] Ends the form after a send or a cancel; without it, the form stays.
  */
 
-/** @typedef {{website: string, written_ms: number, mentions: string[]}} Signs Whom the text mentions, and what tells a program from a person: a field that nobody sees, and for how long the form was open. */
-/** @typedef {{text: string, key: string, spentMs?: number, choice?: string[], signs?: Signs, people?: Person[]}} Draft `spentMs`: for how long it was written before. */
+/**
+ * @typedef {{website: string, written_ms: number, mentions: string[]}} Signs The ids of the people
+ *   whom the text mentions, and two signs of a program: a text in the hidden field `website`, and
+ *   too short a time, in milliseconds, in which the form was open.
+ */
+/** @typedef {{text: string, key: string, spentMs?: number, choice?: string[], signs?: Signs, people?: Person[]}} Draft `spentMs`: how long earlier forms of this draft were open. */
 
 /** The words of forms. */
 export const FORM_WORDS = { form };
 export const FORM_STYLES = sheet(forms);
-/** Completes names; the build writes the address of this release. */
+/** The module that completes names; the build inserts this release's address. */
 const COMPLETION = BUILT_COMPLETION;
-/** More people the API does not let a text mention. */
+/** The most people whom the API lets a text mention. */
 export const MOST_MENTIONS = 10;
 
-/** The longest time that is told: a month, nearly. */
+/** The longest `written_ms` that the API takes: 24.8 days. */
 const MOST_MS = 2 ** 31 - 1;
-/** From this share of its length on, a text is counted. */
+/** From this share of the longest text on, the form shows the characters left. */
 const COUNTED_SHARE = 0.9;
 
 const drafts = {
@@ -61,9 +65,9 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   const chosenOf = () => people.filter(({ name }) => area.value.includes(`@${name}`)).map(({ id }) => id).slice(-MOST_MENTIONS);
   const left = h("small", { class: "left", id: `left-${newKey()}` });
   const shown = h("div", { class: "preview", hidden: true });
-  // Hidden by its place alone, since programs skip what is not displayed.
+  // Off screen, not `display: none`: programs skip a field that is not displayed.
   const decoy = /** @type {HTMLInputElement} */ (h("input", { name: "website", tabindex: -1, autocomplete: "off", "data-1p-ignore": true, "data-lpignore": "true" }));
-  // A draft for few must not become one for everybody, even if the choices are not known yet.
+  // A draft for one circle must not become public, even before the reader's circles are loaded.
   if (choice && draft.choice) {
     const [name, value] = draft.choice;
     if (![...choice.options].some((each) => each.value === value)) choice.append(new Option(name, value));
@@ -94,7 +98,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   counted();
 
   function changed() {
-    // Another text is another comment: with the old key, it would be taken for the old one.
+    // A new text needs a new key: with the old key, the API answers with the old comment.
     key = newKey();
     signs = undefined;
     shown.hidden = true;
@@ -103,16 +107,19 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     if (area.value.includes("@")) completing();
   }
 
-  /** Say how much room is left, once it is little; return whether the text fits. The API counts characters, not units. */
+  /**
+   * Show the characters left once they are few; return whether the text fits. Counts code points,
+   * as the API does, not UTF-16 units.
+   */
   function counted() {
     const isNear = area.value.length > COUNTED_SHARE * most;
-    const room = isNear ? most - [...area.value.replace(/^(?:[ \t]*\n)+|\s+$/g, "")].length : most;
+    const room = isNear ? most - [...area.value.replace(/^(?:[ \t]*\n)+/, "").trimEnd()].length : most;
     left.textContent = isNear && room <= (1 - COUNTED_SHARE) * most ? t(room < 0 ? "over" : "left", { count: Math.abs(room).toLocaleString(locale) }) : "";
     left.classList.toggle("over", room < 0);
     return room >= 0;
   }
 
-  /** Show the text as it would be shown, in place of what was shown before. */
+  /** Show a preview in place of the last, unless the text changes meanwhile. */
   async function show() {
     const { value } = area;
     if (!preview || !value.trim()) return;
@@ -127,13 +134,13 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     }
   }
 
-  /** Put an alert below the form, in place of the last. @param {string} [told] */
+  /** Replace the alert at the form's end; remove it without a text. @param {string} [told] */
   function noted(told) {
     form.querySelector(".note")?.remove();
     if (told) form.append(h("p", { role: "alert", class: "note" }, told));
   }
 
-  /** Have names completed from the first `@` on; without that, a text is sent all the same. */
+  /** Load the completion of names, once, at the first `@`; a failure is ignored. */
   async function completing() {
     if (!search) return;
     const find = search;
@@ -152,7 +159,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     event.preventDefault();
     if (button.ariaDisabled) return;
     if (!counted()) return noted(left.textContent || "");
-    // What is written while this is on its way would go with the text that was sent.
+    // The form empties the field after the send: later input would be lost.
     area.readOnly = true;
     // A disabled button would lose the focus.
     button.ariaDisabled = "true";
@@ -184,13 +191,16 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     if (wait) holdBack(performance.now() + 1_000 * wait);
   }
 
-  /** Keep the button from sending until a time, which it counts down to; whoever presses it then sends. @param {number} end */
+  /**
+   * Disable the button until a time and count down its seconds; a press after that sends.
+   * @param {number} end By `performance.now()`.
+   */
   function holdBack(end) {
     const left = Math.ceil((end - performance.now()) / 1_000);
     if (left > 0) {
       button.ariaDisabled = "true";
       const seconds = new Intl.NumberFormat(locale, { style: "unit", unit: "second" }).format(left);
-      // A screen reader is not told each second.
+      // Screen readers must not announce each second.
       button.replaceChildren(does, h("span", { "aria-hidden": "true" }, ` · ${seconds}`));
       setTimeout(holdBack, 1_000, end);
     } else {

@@ -1,8 +1,13 @@
 // @ts-check
-/** A button that tells of new comments or posts. */
+/** The button that announces new comments or posts. */
 import { h } from "./element.js";
 
-/** Tell of what is new; a button that is there stays, for who is about to press it and for who has heard it. @param {HTMLElement} place @param {number} n How much there is. @param {string} told @param {() => void} press */
+/**
+ * Show, change or remove the button in a place. An existing button stays the same element: a reader
+ * may be about to press it, and screen readers announce only a changed text.
+ * @param {HTMLElement} place @param {number} n The count of new things; 0 removes the button.
+ * @param {string} told The button's text. @param {() => void} press
+ */
 export function tellFresh(place, n, told, press) {
   const button = /** @type {HTMLElement} */ (place.firstElementChild || h("button", { part: "button" }));
   button.onclick = press;

@@ -13,23 +13,24 @@ import css from "./forms.css";
 /** @typedef {{name: string, email?: string}} Named */
 
 const STYLES = sheet(css);
-/** What those load who come back from a provider; the build writes the address of this release. */
+/** The module of readers who return from a provider; the build inserts this release's address. */
 const PROVIDERS = BUILT_PROVIDERS;
 /** The longest name that the API takes, and the longest address. */
 const MOST = 100;
 const MOST_OF_ADDRESS = 254;
-/** The end of an address to which a letter or a provider leads. */
+/** The fragment that the link of an email or a provider's redirect adds to the page's address. */
 const LED_HERE = /^#plaza-(guest|account)=([\w-]{43})$/;
 
 /**
- * Bring back who comes back from a letter or from a provider, and return what shows the form of a guest's name in place of an invitation.
+ * Sign in a reader who returns from an email's link or from a provider, and return a function that
+ * replaces the invitation with the form for a guest's name.
  * @param {HTMLElement} invitation @param {Words} shared @param {Schemas["DiscussionAnswer"]["guests"]} guests
  * @param {typeof import("./api.js").call} call
- * @param {(token: string) => void} keepGuest The discussion starts anew with the guest's token.
+ * @param {(token: string) => void} keepGuest Stores a guest's token and restarts the discussion.
  */
 export async function offer(invitation, shared, guests, call, keepGuest) {
   const begin = (/** @type {string} */ token) => {
-    // The guest of before is no longer asked about (`acts.js`).
+    // `providers.js` must not offer the comments of the guest who left (`acts.js`).
     keep("sessionStorage", KEPT_AS, "");
     keepGuest(token);
   };
@@ -39,21 +40,25 @@ export async function offer(invitation, shared, guests, call, keepGuest) {
   if (location.hash.startsWith("#plaza-sign-in=")) load(PROVIDERS).then((there) => there.sayFailure(invitation, shared)).catch(() => {});
   let isComingBack = LED_HERE.test(location.hash);
   const back = comeBack(invitation, words, begin).finally(() => { isComingBack = false; });
-  // The code of a link works once: no form stands over its answer.
+  // A link's code works once: the form must not replace the invitation before the answer.
   return () => isComingBack ? back : nameForm(invitation, words, guests === "email", open, begin);
 }
 
 /** @param {string} email @param {Words} words */
 const letterTo = (email, words) => ({ email, return_to: location.href.split("#")[0], language: words.language });
 
-/** The element around an invitation, and its discussion. @param {HTMLElement} invitation */
+/** The API's address and the site of an invitation's element. @param {HTMLElement} invitation */
 function placeOf(invitation) {
   const { host } = /** @type {ShadowRoot} */ (invitation.getRootNode());
   const node = host.getAttribute("node") || "";
   return { api: apiOf(host), site: node.includes(":") ? node.split(":")[0] : "default" };
 }
 
-/** Call the API for who comes back; throws what has a code. @param {HTMLElement} invitation @param {string} rest @param {unknown} body @returns {Promise<any>} */
+/**
+ * POST to the site's sign-in. Throws `{code, body}`; `{code: "offline"}` if there was no answer.
+ * @param {HTMLElement} invitation @param {string} rest The end of the path. @param {unknown} body
+ * @returns {Promise<any>}
+ */
 async function signIn(invitation, rest, body) {
   const { api, site } = placeOf(invitation);
   const headers = { "Content-Type": "application/json" };
@@ -64,7 +69,8 @@ async function signIn(invitation, rest, body) {
 }
 
 /**
- * Bring back whom the link of a letter, or a sign-in, has led here; who sent the link may be somebody else, so the reader is asked.
+ * Exchange the code in the address for a token, and ask the reader whether that is their name:
+ * another person may have sent them the link. Does nothing without a code.
  * @param {HTMLElement} invitation @param {Words} words @param {(token: string) => void} begin
  */
 async function comeBack(invitation, words, begin) {
@@ -85,13 +91,20 @@ async function comeBack(invitation, words, begin) {
   }
 }
 
-/** Put an invitation in the place of what it led to. @param {Element | null} place @param {HTMLElement} invitation */
+/**
+ * Put the invitation back in place of a form or a question, and focus its button.
+ * @param {Element | null} place @param {HTMLElement} invitation
+ */
 function goBack(place, invitation) {
   place?.replaceWith(invitation);
   invitation.querySelector("button")?.focus();
 }
 
-/** What takes along what the reader wrote here before. @param {HTMLElement} invitation @param {Words} words @param {string} token @param {(token: string) => void} begin */
+/**
+ * The button that moves the reader's earlier comments as a guest to their account; [] for none.
+ * @param {HTMLElement} invitation @param {Words} words @param {string} token The account's.
+ * @param {(token: string) => void} begin
+ */
 async function alongOf(invitation, words, token, begin) {
   const { api, site } = placeOf(invitation);
   return (await load(PROVIDERS)).takingAlong(words, `${api}/sites/${site}`, token, () => begin(token));
@@ -107,7 +120,8 @@ function nameForm(invitation, words, asksAddress, open, begin) {
   const field = (/** @type {string} */ label, /** @type {Record<string, unknown>} */ rest) => /** @type {HTMLInputElement} */ (h("input", { "aria-label": label, placeholder: label, required: true, part: "input", ...rest }));
   const name = field(t("guestName"), { maxlength: MOST, autocomplete: "nickname", dir: "auto" });
   const email = asksAddress ? field(t("guestEmail"), { type: "email", maxlength: MOST_OF_ADDRESS, autocomplete: "email", dir: "ltr" }) : undefined;
-  const back = () => goBack(form, invitation);
+  const opener = /** @type {HTMLElement | null} */ (/** @type {ShadowRoot} */ (invitation.getRootNode()).activeElement);
+  const back = () => { goBack(form, invitation); if (opener && invitation.contains(opener)) opener.focus(); };
   const known = email && h("button", { type: "button", part: "button", onclick: askForLetter }, t("guestSignIn"));
   const form = h("form", { part: "form", onsubmit: send, onkeydown: whenTyped((event) => { if (event.key === "Escape") back(); }) },
     h("div", { class: "row" }, name, email, h("button", { class: "primary", part: "button primary" }, t("guestGoesOn")), known, h("button", { type: "button", part: "button", onclick: back }, t("guestBack"))));
@@ -123,7 +137,7 @@ function nameForm(invitation, words, asksAddress, open, begin) {
     isSending = false;
   }
 
-  /** Have a letter sent to a guest of before, who need not say their name. */
+  /** Have the API email a sign-in link to a returning guest; needs the address, not the name. */
   async function askForLetter() {
     if (isSending || !email?.reportValidity()) return;
     isSending = true;
@@ -131,7 +145,7 @@ function nameForm(invitation, words, asksAddress, open, begin) {
     await signIn(form, "", letterTo(email.value, words)).then(() => {
       const sent = h("p", { class: "note", role: "status", tabindex: -1 }, t("guestSent", { email: email.value }));
       form.replaceWith(sent);
-      // A status that comes with its words is not read by itself.
+      // Screen readers do not announce a status that arrives with its text.
       sent.focus();
     }, fail);
     isSending = false;

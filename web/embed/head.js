@@ -1,12 +1,12 @@
 // @ts-check
-/** What stands above the list of a discussion: a form or an invitation to sign in, and when it opens or closes. */
+/** The top of a discussion: a form or an invitation to sign in, and when it opens or closes. */
 import { h } from "./element.js";
 import { makePart } from "./part.js";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
 
-/** How long before it closes a discussion says so. */
+/** How long before its end a discussion announces it. */
 const SOON_MS = 7 * 86_400_000;
 
 /** When a discussion opens, closes or has closed; "" where there is nothing to tell. @param {Page["node"]} node @param {Words} words */
@@ -16,7 +16,7 @@ function timesOf({ open: isOpen, locked, opens_at: opensAt, closes_at: closesAt 
   const left = closesAt ? Date.parse(closesAt) - Date.now() : Infinity;
   if (isOpen) return closesAt && left < SOON_MS ? told("closes", closesAt) : "";
   if (locked) return t("locked");
-  // The API says that it is not open, the reader's clock only for which of two times.
+  // The API has said that it is not open; the reader's clock only picks one of the two times.
   if (opensAt && left > 0) return told("opens", opensAt);
   return closesAt ? told("closed", closesAt) : t("locked");
 }
@@ -26,13 +26,17 @@ export class Head {
   #times = h("p", { class: "times" });
   #shown = "";
 
-  /** Have the next `show` make anew what is there, or only a form. @param {string} [kind] */
+  /**
+   * Let the next `show` replace what is there.
+   * @param {string} [kind] Only if this is shown: "form", "invitation" or "times".
+   */
   clear(kind = this.#shown) {
     if (kind === this.#shown) this.#shown = "";
   }
 
   /**
-   * Show what a page says. A form that is there stays until `clear`: somebody may write in it.
+   * Show the times, and the form or the invitation. A shown form stays until `clear`: the reader
+   * may be writing.
    * @param {Page} page @param {Words} words @param {() => Node} form @param {() => Node} invitation
    */
   show({ node, viewer }, words, form, invitation) {

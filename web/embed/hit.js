@@ -3,14 +3,14 @@
 import { newKey } from "./key.js";
 import { Live } from "./live.js";
 
-/** The paths that this document has reported last, by API and site. @type {Map<string, string>} */
+/** The last path that this document reported, by API and site. @type {Map<string, string>} */
 const last = new Map();
-/** Sites that know where its reader came from. @type {Set<string>} */
+/** APIs and sites that have this document's referrer. @type {Set<string>} */
 const referred = new Set();
-// A page that comes back from the browser's memory is opened again.
+// A return from the back-forward cache counts as a new view.
 addEventListener("pageshow", ({ persisted }) => persisted && last.clear());
 
-/** The token of who reads, as the page gives it: by its function, or at an address. */
+/** The reader's token, from the page's function or the address in its `<meta>`; falsy for none. */
 async function readerOf() {
   if (window.plaza?.token) return window.plaza.token();
   const address = document.querySelector('meta[name="plaza-token-url"]')?.getAttribute("content");
@@ -28,7 +28,7 @@ export default class PlazaHit extends Live {
   }
 
   async start() {
-    // A page that a browser makes ready ahead is not open yet.
+    // The reader has not opened a prerendered page yet.
     if ("prerendering" in document && document.prerendering) return;
     const said = (/** @type {string} */ name) => this.getAttribute(name) || undefined;
     const api = (said("api") || window.plaza?.api || new URL("../../", import.meta.url).href).replace(/\/+$/, "");
@@ -44,7 +44,7 @@ export default class PlazaHit extends Live {
     const title = Array.from(document.title).slice(0, 200).join("");
     const body = JSON.stringify({ site, hits: [{ id: newKey(), path, ref, title, node: said("node") }] });
     const token = this.hasAttribute("user") && (await readerOf().catch(() => null));
-    // A beacon has no headers, so one of a reader who is named goes by `fetch`.
+    // A beacon cannot carry the reader's token in a header: `fetch` sends that hit.
     if (token || !navigator.sendBeacon(`${api}/hits`, body)) {
       /** @type {Record<string, string>} */
       const headers = token ? { Authorization: `Bearer ${token}` } : {};

@@ -1,5 +1,5 @@
 // @ts-check
-/** What <plaza-bell> opens: a reader's notifications, the newest first. */
+/** The panel of <plaza-bell>: a reader's notifications, the newest first. */
 import { h } from "./element.js";
 import { load } from "./load.js";
 import { renewTimes } from "./renewal.js";
@@ -11,22 +11,22 @@ import { when } from "./times.js";
 /**
  * @typedef {object} Desk
  * @property {import("./words.js").Words} words
- * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call Throws when another reader has come.
+ * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call Throws if the bell restarts meanwhile.
  * @property {() => Counts} counts
- * @property {(count: number) => string} number In the reader's language; a hundred stands for more.
- * @property {(counts: Counts) => void} counted Show other counts, in all tabs.
+ * @property {(count: number) => string} number Formats a count in the reader's language; 100 as "99+".
+ * @property {(counts: Counts) => void} counted Shows new counts in all tabs.
  * @property {(error: unknown, again: () => void) => Node} retry
- * @property {string} worker The address of the page's service worker; empty for none.
- * @property {string} inbox Whose inbox it is, among all readers and deployments.
+ * @property {string} worker The address of the page's service worker; "" for none.
+ * @property {string} inbox The API's address and the reader's id.
  */
 
-/** What stands for names while words are looked up. */
+/** The placeholder for names at which `#paint` splits a text. */
 const NAME = "\n";
-/** A page may be empty before the end; so many are read on. */
+/** The API may send empty pages before the last: `#page` skips at most so many. */
 const MOST_EMPTY = 5;
-/** A hundred stands for more. */
+/** The API counts up to this; it stands for more. */
 const MOST = 100;
-/** The forms of letters, push messages and choices; the build writes the addresses of this release. */
+/** The forms for emails, push messages and choices; the build inserts this release's addresses. */
 const LETTERS = BUILT_LETTERS;
 const PUSH = BUILT_PUSH;
 const CHOICES = BUILT_CHOICES;
@@ -41,13 +41,13 @@ export class Inbox {
   #push = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(PUSH, this.#push)) });
   #choices = h("button", { part: "button", onclick: () => this.#tried(() => this.#openForm(CHOICES, this.#choices)) });
   #more = h("button", { part: "button", class: "more", hidden: true, onclick: () => this.#tried(() => this.#nextPage()) });
-  /** Counts the openings: an answer to an earlier one is out of date. */
+  /** The number of openings of the list or a form; an answer to an earlier one is dropped. */
   #turn = 0;
-  /** The time of the first page, up to which marks are set. */
+  /** The API's time of the first page: "mark all read" covers what came before it. */
   #at = "";
   /** @type {string | null} */
   #next = null;
-  /** What is shown, by id. @type {Map<string, {item: Item, link: HTMLElement}>} */
+  /** The shown rows, by id. @type {Map<string, {item: Item, link: HTMLElement}>} */
   #shown = new Map();
 
   /** @param {HTMLElement} panel @param {Desk} desk */
@@ -61,10 +61,10 @@ export class Inbox {
     this.#choices.textContent = desk.words.t("choices");
   }
 
-  /** Show the newest, and mark them as seen; throws Problem. */
+  /** Read and show the newest, and mark them as seen; throws Problem. */
   async open() {
     const turn = ++this.#turn;
-    // Also its failure is, which would take the place of what is shown by now.
+    // A failure of an earlier opening must not replace the list of a later one.
     const page = await this.#page().catch((error) => { if (turn === this.#turn) throw error; return null; });
     if (!page || turn !== this.#turn) return;
     const root = /** @type {ShadowRoot} */ (this.#panel.getRootNode());
@@ -77,7 +77,7 @@ export class Inbox {
     if (focused) (this.#shown.get(focused[0])?.link || this.#panel).focus();
     renewTimes(root);
     this.#counted(page);
-    // Whoever has closed it before they were there has not seen them.
+    // A reader who has closed the panel before the answer has not seen them.
     if (!page.unseen || !this.#panel.matches(":popover-open")) return;
     await this.#tried(async () => {
       await this.#desk.call("/notifications/seen", { method: "PUT", body: { until: page.at } });
@@ -95,7 +95,7 @@ export class Inbox {
     show();
   }
 
-  /** @param {string | null} [cursor] @returns {Promise<Page>} Its counts are of the last answer, its time of the first. */
+  /** @param {string | null} [cursor] @returns {Promise<Page>} The counts of the last answer and the time of the first. */
   async #page(cursor = null) {
     let at = "";
     for (let empty = 0; ; empty++) {
@@ -128,7 +128,7 @@ export class Inbox {
   async #readAll() {
     await this.#desk.call("/notifications/read", { method: "PUT", body: { until: this.#at } });
     for (const { item, link } of this.#shown.values()) this.#paint({ ...item, read: true }, link);
-    // The button goes with what it is for.
+    // `#counted` hides the button, which has the focus.
     this.#panel.focus();
     this.#counted({ ...this.#desk.counts(), unread: 0 });
   }
@@ -152,8 +152,8 @@ export class Inbox {
   #paint(item, link) {
     const { t, locale } = this.#desk.words;
     const { by, actors = by ? [by] : [], count = actors.length } = item;
-    // A release may know more kinds than this page, or fewer: of those the people are shown alone. An
-    // event that no person caused has no names.
+    // The API may send a kind that this release lacks: `t` then returns the key, without NAME, and
+    // the row shows the people alone. An event without a person shows its text alone.
     const [before, after] = t(/** @type {string} */ (item.kind.split(".").pop()), { name: NAME }).split(NAME);
     const names = actors.flatMap(({ name }) => [", ", h("bdi", { part: "author" }, name)]).slice(1);
     this.#shown.set(item.id, { item, link });
@@ -165,10 +165,14 @@ export class Inbox {
       h("small", {}, !item.read && h("b", {}, t("unread")), h("bdi", {}, item.page.title), when(item.at, locale)));
   }
 
-  /** Mark what a reader goes to as read: also while the page is left. @param {string} id @param {MouseEvent} event */
+  /**
+   * Mark a followed notification as read, by a call that outlives the page, and close the panel
+   * unless the link opens another tab.
+   * @param {string} id @param {MouseEvent} event
+   */
   #followed(id, { button, ctrlKey, metaKey, shiftKey }) {
     const shown = this.#shown.get(id);
-    // A press of the second button opens a menu.
+    // The right button opens a menu; the middle one opens a tab.
     if (!shown || button > 1) return;
     if (!shown.item.read) {
       this.#desk.call("/notifications/read", { method: "PUT", body: { ids: [id] }, keepalive: true, signal: undefined }).catch(() => {});
@@ -177,7 +181,7 @@ export class Inbox {
       this.#counted({ unread: unread < MOST ? Math.max(unread - 1, 0) : unread, unseen });
     }
     if (button || ctrlKey || metaKey || shiftKey) return;
-    // The thing may be in this very page, below the list: there the reader goes on.
+    // A link within this page moves the focus to its target: the bell must not take it back.
     const { href } = /** @type {HTMLAnchorElement} */ (shown.link);
     if (href !== location.href && href.split("#")[0] === location.href.split("#")[0]) {
       this.#panel.dataset.left = "";
@@ -186,7 +190,7 @@ export class Inbox {
     this.#panel.hidePopover();
   }
 
-  /** Do something; say why it failed. @param {() => Promise<void>} act */
+  /** Run an act; show a failure unless another opening came. @param {() => Promise<void>} act */
   async #tried(act) {
     const turn = this.#turn;
     try {

@@ -13,16 +13,23 @@ import { when } from "./times.js";
 /** @param {Item} item @returns {item is Action} */
 export const isAction = (item) => "descriptor" in item;
 
-/** Where the API has it. @param {Item} item */
+/** The item's path in the API. @param {Item} item */
 export const pathOf = (item) => `/${isAction(item) ? "actions" : "posts"}/${item.id}`;
 
 /** @param {Item} item */
 export const personOf = (item) => (isAction(item) ? item.actor : item.author);
 
-/** A text that is told apart from the direction of those around it. @param {unknown} value @param {string} locale */
+/**
+ * A number in the locale, or a text in Unicode isolates, so that its direction cannot reorder the
+ * text around it.
+ * @param {unknown} value @param {string} locale
+ */
 const isolated = (value, locale) => (typeof value === "number" ? value.toLocaleString(locale) : `\u2068${value}\u2069`);
 
-/** What somebody did, in the words of its type; a type without words is told by its name. @param {Action} action @param {Words} words */
+/**
+ * The sentence for an action; for a type without one, the type's name and the names it refers to.
+ * @param {Action} action @param {Words} words
+ */
 function deed({ descriptor, refs }, { t, locale }) {
   const key = `did_${descriptor.type}`;
   const values = Object.fromEntries(Object.entries(descriptor).map(([name, value]) => [name, isolated(value, locale)]));
@@ -30,9 +37,15 @@ function deed({ descriptor, refs }, { t, locale }) {
   return own === key ? [descriptor.type.replaceAll("_", " "), ...refs.map((ref) => isolated(ref.name, locale))].join(" · ") : own;
 }
 
-/** @typedef {{api: string, all: boolean}} Pictures Where the API is, whose own pictures are shown; and whether those of any other host are, too. */
+/**
+ * @typedef {{api: string, all: boolean}} Pictures The API's address, whose own pictures are always
+ *   shown, and whether the reader sees pictures of other hosts, not links to them.
+ */
 
-/** What a post of each registered type shows, besides its text. @param {Post} post @param {Words} words @param {Pictures} pictures */
+/**
+ * The link, picture, place or poll of a post; undefined for a type that has only text.
+ * @param {Post} post @param {Words} words @param {Pictures} pictures
+ */
 function shownOf(post, { t }, { api, all }) {
   const about = (/** @type {string} */ text, tag = "span") => h(tag, { dir: "auto" }, text);
   const card = (/** @type {string} */ url, /** @type {string} */ title) => {
@@ -59,7 +72,10 @@ function shownOf(post, { t }, { api, all }) {
   }
 }
 
-/** Show how many voted for what, and the reader's own vote where it can be changed. @param {HTMLElement} article @param {Schemas["PollPost"]} post */
+/**
+ * Show each option's votes, and mark the reader's own option where it is a button.
+ * @param {HTMLElement} article @param {Schemas["PollPost"]} post
+ */
 export function showVotes(article, { detail, poll: { votes, vote_count: count, own_vote: own } }) {
   article.querySelectorAll(".poll li").forEach((option, at) => {
     /** @type {HTMLElement} */ (option).style.setProperty("--_share", `${(100 * votes[at]) / (count || 1)}%`);
@@ -78,7 +94,7 @@ function face({ name }) {
 }
 
 /**
- * A post or an action, without what can be done with it.
+ * Make the article of a post or an action, without buttons, comments and votes.
  * @param {Item} item @param {Words} words @param {Pictures} pictures
  */
 export function articleOf(item, words, pictures) {
@@ -100,7 +116,7 @@ export function articleOf(item, words, pictures) {
       !isAction(item) && shownOf(item, words, pictures)));
 }
 
-/** @param {Comment} comment When its text was changed, or an empty string. */
+/** The time of a comment's last edit; "" for none. @param {Comment} comment */
 export const editedAt = (comment) => ("edited_at" in comment && comment.edited_at) || "";
 
 /** @param {Comment} comment @param {Words} words @param {Element[]} [tools] what its reader may do with it */

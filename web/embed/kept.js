@@ -1,12 +1,15 @@
 // @ts-check
-/** Texts that a browser keeps for its reader: without storage, or where it is full, for as long as the page lives. */
+/** Texts in the browser's storage; in memory, until the page ends, where storage is off or full. */
 
-/** @typedef {"localStorage" | "sessionStorage"} Store The latter ends with its tab. */
+/** @typedef {"localStorage" | "sessionStorage"} Store */
 
-/** Where a guest's token is kept: by the browser, and for its tab once the guest has left. */
+/** The key of a guest's token: in localStorage, and in sessionStorage once the guest has left. */
 export const KEPT_AS = "plaza:guest";
 
-/** Texts that the browser has refused to keep, newer than those that it has. @type {Map<string, string | null>} */
+/**
+ * Texts that the browser has refused to store, by store and key; they replace the stored ones.
+ * @type {Map<string, string | null>}
+ */
 const refused = new Map();
 
 /** @param {Store} store @param {string} key @returns {string | null} */
@@ -31,7 +34,10 @@ export function keep(store, key, text) {
   }
 }
 
-/** What `keep` was given as JSON; null for nothing, and for what is none. @param {Store} store @param {string} key @returns {any} */
+/**
+ * The value of a text that `keep` got as JSON; null for no text and for invalid JSON.
+ * @param {Store} store @param {string} key @returns {any}
+ */
 export function keptValue(store, key) {
   try {
     return JSON.parse(kept(store, key) || "null");

@@ -13,7 +13,7 @@ function nameOf(tag) {
 }
 
 /**
- * The first language that is known, by language and script; without one, English.
+ * The first wanted language that is known, compared by language and script; else "en".
  * @param {readonly string[]} wanted BCP 47 tags, the best first. @param {readonly string[]} known
  */
 export function nearestOf(wanted, known) {
@@ -26,16 +26,23 @@ export function nearestOf(wanted, known) {
   return "en";
 }
 
-/** The known language of a place. @param {Element} element @param {readonly string[]} known */
+/** The nearest known language of an element. @param {Element} element @param {readonly string[]} known */
 export const languageAt = (element, known) => nearestOf(tagsAt(element), known);
 
-/** How numbers and times are written at a place: as its page's tag says, or its browser's, with the region of an `en-GB`. @param {Element} element @param {string} language Its known language. */
+/**
+ * The locale for an element's numbers and times: the page's or the browser's tag of this language
+ * with its region, as `en-GB`; the language itself if no tag matches.
+ * @param {Element} element @param {string} language The element's known language.
+ */
 export function localeAt(element, language) {
   const tag = tagsAt(element).find((each) => nameOf(each) === nameOf(language));
   return tag ? tag.trim().replace(/_/g, "-") : language;
 }
 
-/** The tags of a place: the nearest `lang`, also outside of a component, or the browser's. @param {Element} element @returns {readonly string[]} */
+/**
+ * An element's language tags: the nearest `lang`, across shadow roots, or else the browser's tags.
+ * @param {Element} element @returns {readonly string[]}
+ */
 function tagsAt(element) {
   for (let each = /** @type {Element | null} */ (element); each; each = around(each)) {
     const tag = each.getAttribute("lang");

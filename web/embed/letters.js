@@ -1,5 +1,5 @@
 // @ts-check
-/** A reader's letters of notifications: when they come, and where to. Readers who ask for the form load it. */
+/** The form for emails of notifications: their times and address. Loaded when a reader opens it. */
 import { h, sheet } from "./element.js";
 import { withMatters } from "./matters.js";
 import { addStyles, showForm } from "./panel-form.js";
@@ -19,8 +19,10 @@ const hasHour = (every) => every === "daily" || every === "weekly";
 const MOST = 254;
 
 /**
- * Read the reader's choice, and return what shows its form in a panel; throws when that fails.
- * @param {HTMLElement} panel @param {import("./inbox.js").Desk} desk @param {HTMLElement} button It leads here, and has the focus afterwards.
+ * Read the reader's choice; return a function that shows its form in a panel. Throws a Problem if
+ * the read fails.
+ * @param {HTMLElement} panel @param {import("./inbox.js").Desk} desk
+ * @param {HTMLElement} button Opened the form; gets the focus after it.
  */
 export async function prepare(panel, { call, words }, button) {
   const { language, locale, reason, t } = await withMatters(words, { letters });
@@ -32,7 +34,7 @@ export async function prepare(panel, { call, words }, button) {
   const email = /** @type {HTMLInputElement} */ (h("input", { type: "email", maxlength: MOST, autocomplete: "email", dir: "ltr", part: "input" }));
   const field = (/** @type {string} */ key, /** @type {HTMLElement} */ input) => h("label", {}, h("span", {}, t(key)), input);
   const [ofWeeks, ofDays, ofAll] = [field("lettersWeekday", weekday), field("lettersHour", hour), field("lettersEmail", email)];
-  // The stored hour is one of the zone that it was chosen in.
+  // The stored hour belongs to the time zone in which the reader chose it.
   let zoneOfHour = hasHour(choice.every) ? choice.time_zone : timeZone();
   const zone = h("small", { "aria-live": "polite" });
   const status = h("p", { role: "status" });
@@ -42,7 +44,7 @@ export async function prepare(panel, { call, words }, button) {
     h("button", { class: "more", part: "button primary" }, t("lettersSave")), status, refusal);
   let isSending = false;
 
-  /** What is stored, as a sentence. @param {Choice} stored @param {string} before */
+  /** Show the stored choice as a sentence. @param {Choice} stored @param {string} before */
   function tell(stored, before = "") {
     email.value ||= stored.email || "";
     // The address keeps its direction within the sentence.
@@ -56,7 +58,7 @@ export async function prepare(panel, { call, words }, button) {
     const isOff = every.value === "off";
     ofWeeks.hidden = every.value !== "weekly";
     ofDays.hidden = zone.hidden = !hasHour(every.value);
-    // No browser and no API refuses the choice for what is not asked.
+    // The browser must not check, nor the form send, an address that is not asked for.
     ofAll.hidden = email.disabled = isOff;
     status.textContent = refusal.textContent = "";
   }

@@ -1,18 +1,24 @@
 // @ts-check
-/** The base of all elements, shared by their files: an element starts once its page has given it all that it needs, and again when an attribute has another value. */
+/**
+ * The base of all elements: an element starts once it is in a page and has the attributes that it
+ * needs, and starts again when one of its attributes changes.
+ */
 import { load } from "./load.js";
 
 /** Ids as the API takes them. @type {Record<string, RegExp>} */
 const IDS = { node: /^[\w.~:-]{1,256}$/, site: /^[a-z\d_-]{1,64}$/, zone: /^[a-z\d_-]{1,64}$/ };
 
-/** Times between two looks for what is new; the longer ones while nothing is. */
+/** The least and the greatest time between two looks; it doubles while looks find nothing. */
 const FIRST_MS = 30_000;
 const MOST_MS = 300_000;
-/** What hears of changes, once for all elements, in pages whose reader stays for so long; the build writes the address of this release. */
+/**
+ * The module that polls topics for all elements of the page, loaded once a reader has stayed for
+ * STAYS_MS; the build inserts this release's address.
+ */
 const TOPICS = BUILT_TOPICS;
 const STAYS_MS = 8_000;
 
-/** The loader's element of this name becomes this one: its fields are added there. */
+/** Returns the loader's stub from the constructor, so that a subclass adds its fields to it. */
 class Adopted extends HTMLElement {
   /** @param {HTMLElement} [stub] */
   constructor(stub) {
@@ -22,14 +28,14 @@ class Adopted extends HTMLElement {
 }
 
 export class Live extends Adopted {
-  /** Ids without which it cannot start. @type {string[]} */
+  /** Attributes with ids that the element needs to start; keys of IDS. @type {string[]} */
   static needs = [];
-  /** Other attributes that it starts by. @type {string[]} */
+  /** Other attributes whose change restarts the element. @type {string[]} */
   static reads = [];
 
   #life = new AbortController();
   #turn = new AbortController();
-  /** The attributes that it has started by. */
+  /** The attributes' values at the last start, as JSON; "" before it and outside a page. */
   #values = "";
 
   /** @param {HTMLElement} [stub] */
@@ -43,18 +49,18 @@ export class Live extends Adopted {
     return /** @type {typeof Live} */ (this.constructor);
   }
 
-  /** Ends when the element leaves its page; while it moves, it goes on. */
+  /** Aborts when the element leaves its page; a move within the page does not count. */
   get alive() {
     return this.#life.signal;
   }
 
-  /** Ends when it leaves or starts again: an answer to an earlier start may be another reader's. */
+  /** Aborts when the element leaves or restarts: an earlier answer may be another reader's. */
   get now() {
     return this.#turn.signal;
   }
 
   async connectedCallback() {
-    // A script that moves it, or sets its attributes, is done then.
+    // Wait for the script that moves the element or sets its attributes to finish.
     await null;
     if (!this.isConnected) {
       this.#life.abort();
@@ -77,7 +83,7 @@ export class Live extends Adopted {
     this.connectedCallback();
   }
 
-  /** Start anew; a failure leaves what the page has put inside. */
+  /** Abort the last start, check the ids, and call `start`; `fail` gets its error. */
   async restart() {
     this.#turn.abort();
     this.#turn = new AbortController();
@@ -93,15 +99,16 @@ export class Live extends Adopted {
     }
   }
 
-  /** Begin a life in a page. @param {AbortSignal} _alive */
+  /** Called when the element enters a page, before `start`. @param {AbortSignal} _alive */
   connected(_alive) {}
 
   /** @param {AbortSignal} _now @returns {void | Promise<void>} */
   start(_now) {}
 
   /**
-   * Look for what is new while the page is in front: seldom while nothing is, and at once when a topic has changed.
-   * @param {() => Promise<boolean>} look Returns whether it found something; may fail. @param {import("./topics.js").Topic} [topic]
+   * Call `look` while the page is visible: more seldom while it finds nothing, at once when the
+   * topic changes or the page becomes visible.
+   * @param {() => Promise<boolean>} look Returns whether it found something; a rejection counts as no. @param {import("./topics.js").Topic} [topic]
    */
   watch(look, topic) {
     const { alive } = this;
@@ -115,7 +122,7 @@ export class Live extends Adopted {
       wait = (await look().catch(() => false)) ? FIRST_MS : Math.min(2 * wait, MOST_MS);
       isLooking = false;
       clearTimeout(timer);
-      // What has changed meanwhile may not have been read.
+      // The look may have missed a change that came during it.
       if (!alive.aborted) timer = setTimeout(turn, isChanged ? 0 : wait);
     };
     let timer = setTimeout(turn, wait);
@@ -127,7 +134,7 @@ export class Live extends Adopted {
     if (topic) this.hear({ changed: () => { isChanged = true; turn(); }, ...topic });
   }
 
-  /** Hear of a topic's changes. @param {import("./topics.js").Topic} topic */
+  /** Subscribe to a topic's changes after STAYS_MS. @param {import("./topics.js").Topic} topic */
   hear(topic) {
     const { alive } = this;
     const begin = () => load(TOPICS).catch(() => load(TOPICS)).then(({ hear }) => hear(topic, alive)).catch(() => {});

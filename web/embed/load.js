@@ -1,7 +1,11 @@
 // @ts-check
-/** Files that come later, if their reader has need of them: each file has this in itself. */
+/** Loads modules on demand; the build inlines this into each bundle. */
 
-/** The addresses of files that have failed: a browser asks again by another address alone. @type {Record<string, string>} */
+/**
+ * The next address of each file that has failed: a browser remembers a failed import and requests
+ * the module again only by another address.
+ * @type {Record<string, string>}
+ */
 const again = {};
 
 /** Import a file, also after a failure. @param {string} file @returns {Promise<any>} */

@@ -15,20 +15,20 @@ import css from "./marks.css";
  * @typedef {object} Desk Whose marks they are, and how they reach the API and the page.
  * @property {Words} words
  * @property {Schemas["DiscussionAnswer"]} node
- * @property {string} reader The reader's id, as the API tells it; "" for a guest.
+ * @property {string} reader The reader's id in the API; "" for a guest.
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
  * @property {(told: string) => void} say
  * @property {(words: Words, key: string) => HTMLElement} invitation Asks a guest to sign in.
- * @property {() => boolean} isOver Whether nobody looks any more.
+ * @property {() => boolean} isOver Whether newer marks replace these or the element has left.
  */
 /** @typedef {{key: string, value: number, face: string, name: string, refusal: string, comesAndGoes: boolean}} Kind */
 /** @typedef {{button: HTMLElement, draw: () => void}} Toggle */
 /** @typedef {(key: string, value: number) => void} Press */
 
 export const STYLES = [css].map(sheet);
-/** The most ids that the API takes at once. */
+/** The most ids in one call. */
 const MOST_IDS = 200;
-/** The id of the page among its comments. */
+/** Stands for the page itself among the ids of comments. */
 const PAGE = "";
 
 /** @param {Desk} desk */
@@ -37,9 +37,9 @@ export async function marksFor(desk) {
 }
 
 class Marks {
-  /** What the reader says, by the ids of comments. @type {Map<string, Wish>} */
+  /** The reader's votes and reactions, by a comment's id or PAGE. @type {Map<string, Wish>} */
   #wishes = new Map();
-  /** What shows it. @type {Map<string, () => void>} */
+  /** Functions that redraw the buttons, by the same ids. @type {Map<string, () => void>} */
   #draws = new Map();
   #desk;
 
@@ -48,7 +48,10 @@ class Marks {
     this.#desk = desk;
   }
 
-  /** Put what readers say to a comment, and what this one may say, into its place. @param {HTMLElement} place @param {Comment} comment */
+  /**
+   * Fill a place with the buttons of a comment's votes and reactions.
+   * @param {HTMLElement} place @param {Comment} comment
+   */
   put(place, comment) {
     const { words: { t }, node: { votes }, reader } = this.#desk;
     const shared = { key: VOTE, refusal: reader && comment.author?.id === reader ? t("own_comment") : "", comesAndGoes: false };
@@ -59,7 +62,10 @@ class Marks {
     this.#fill(place, comment.id, comment, kinds);
   }
 
-  /** Put what readers say to the page into its place. @param {HTMLElement} place @param {Told} told */
+  /**
+   * Fill a place with the buttons of the reactions to the page.
+   * @param {HTMLElement} place @param {Told} told
+   */
   putPage(place, told) {
     place.setAttribute("role", "group");
     place.setAttribute("aria-label", this.#desk.words.t("reactToPage"));
@@ -86,7 +92,7 @@ class Marks {
     place.replaceChildren(...shown.map(({ button }) => button));
   }
 
-  /** Ask a guest to sign in, beside what they wanted to do. @param {HTMLElement} place */
+  /** Put an invitation to sign in after the buttons, and focus it. @param {HTMLElement} place */
   #invite(place) {
     const { words, invitation } = this.#desk;
     /** @type {ShadowRoot} */ (place.getRootNode()).querySelector(".invite")?.remove();
@@ -96,7 +102,10 @@ class Marks {
     /** @type {HTMLElement} */ (asked.firstElementChild).focus();
   }
 
-  /** What the reader says to a thing, with what is on its way from an earlier place of it. @param {string} id @param {Told} told */
+  /**
+   * The wish of an id: an earlier one, with its unsent votes and reactions, or a new one.
+   * @param {string} id @param {Told} told For a new one.
+   */
   #wish(id, told) {
     const { words: { t, reason }, say, isOver } = this.#desk;
     const known = this.#wishes.get(id);
@@ -111,7 +120,10 @@ class Marks {
     return wish;
   }
 
-  /** A button that says something, or takes it back. @param {Kind} kind @param {Wish} wish @param {Press} press @returns {Toggle} */
+  /**
+   * Make the button of a vote or a reaction; a second press withdraws it.
+   * @param {Kind} kind @param {Wish} wish @param {Press} press @returns {Toggle}
+   */
   #toggle({ key, value, face, name, refusal, comesAndGoes }, wish, press) {
     const { words: { locale }, node: { locked } } = this.#desk;
     const isVote = key === VOTE;
@@ -122,7 +134,7 @@ class Marks {
       const [counted, isMine] = [wish.count(key, value), wish.mine[key] === value];
       count.textContent = counted ? counted.toLocaleString(locale) : "";
       button.setAttribute("aria-pressed", String(isMine));
-      // One that has just been pressed stays, or the keyboard would lose its place.
+      // A focused button stays: hiding it would lose the reader's place.
       button.hidden = comesAndGoes && !counted && !isMine && !button.matches(":focus");
     };
     return { button, draw };
@@ -135,10 +147,15 @@ class Marks {
     return this.#desk.call(`${place}/reactions/${key}`, { method: value ? "PUT" : "DELETE" });
   }
 
-  /** When something was asked, by which `read` knows what came later. */
+  /** Draws the `askedAt` of a later `read`, before its call. */
   now = now;
 
-  /** Take what a page tells, and ask for the comments that it lacks; say whether anything has changed. @param {Schemas["CommentsAnswer"]} page @param {number} askedAt */
+  /**
+   * Take the votes and reactions of a page, and read those of shown comments that the page lacks;
+   * return whether any has changed.
+   * @param {Schemas["CommentsAnswer"]} page
+   * @param {number} askedAt By `now`, before the page's call.
+   */
   async read(page, askedAt) {
     let isNew = this.#tell([[PAGE, page.page], ...page.comments.map((each) => /** @type {const} */ ([each.id, each]))], askedAt);
     const there = new Set(page.comments.map(({ id }) => id));
@@ -152,7 +169,11 @@ class Marks {
     return isNew;
   }
 
-  /** Take what a page tells that is newer than all answers; what is on its way stays wanted. @param {Schemas["CommentsAnswer"]} page */
+  /**
+   * Take the votes and reactions of a page that replaces the list, and forget comments that the
+   * page lacks. Wishes that are being sent stay.
+   * @param {Schemas["CommentsAnswer"]} page
+   */
   meet({ page, comments, waiting, ancestors }) {
     const told = new Map([[PAGE, page], ...[...comments, ...waiting, ...(ancestors || [])].map((each) => /** @type {[string, Told]} */ ([each.id, each]))]);
     for (const [id, wish] of this.#wishes) if (!told.has(id) && !wish.isOnItsWay) this.#wishes.delete(id);

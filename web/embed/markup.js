@@ -1,10 +1,10 @@
 // @ts-check
-/** HTML that the server has sanitised, into the page. */
+/** Puts HTML that the server has sanitised into the page. */
 
 /** @type {{createHTML(text: string): any} | undefined} */
 let policy;
 
-/** What `chalicelib/comments/rendering.py` lets through; a test compares them. */
+/** The elements that `chalicelib/comments/rendering.py` allows; a test compares both lists. */
 const RULES = {
   elements: [
     ..."blockquote br code em h1 h2 h3 h4 h5 h6 hr li p pre s strong ul".split(" "),
@@ -28,7 +28,7 @@ export function fill(element, html) {
     policy ||= window.trustedTypes?.createPolicy("plaza", { createHTML: (text) => text });
     element.innerHTML = policy ? policy.createHTML(html) : html;
   }
-  // What may be wider than its column scrolls by keys as well: code, and lists and quotes in one another.
+  // Code, and deeply nested lists and quotes, may be wider than the column: keys must scroll them.
   for (const code of element.querySelectorAll("pre")) code.tabIndex = 0;
   if (element.querySelector(NESTED)) element.tabIndex = 0;
   return element;

@@ -1,13 +1,16 @@
 // @ts-check
-/** Words by matter (`words/<language>/<matter>.js`): an element loads those that it needs, in one language besides English. */
+/**
+ * Texts by matter (`words/<language>/<matter>.js`). Each module contains its English texts and
+ * loads those of the reader's language.
+ */
 import { load } from "./load.js";
 
 /** @typedef {Record<string, string>} Texts */
 /** @typedef {import("./words.js").Words} Words */
 
 /**
- * A language's words of some matters, or the English ones if a file cannot be loaded.
- * @param {string} language @param {Record<string, Texts>} matters In English. @param {Words["t"]} otherwise Says words of other matters.
+ * Load a language's texts of some matters; all in English if one file fails to load.
+ * @param {string} language @param {Record<string, Texts>} matters In English. @param {Words["t"]} otherwise Looks up keys of other matters.
  */
 export async function speak(language, matters, otherwise) {
   /** @type {Texts} */
@@ -26,7 +29,10 @@ export async function speak(language, matters, otherwise) {
   return { language: spoken, english, t };
 }
 
-/** Words with those of further matters before them. @param {Words} words @param {Record<string, Texts>} matters In English. @returns {Promise<Words>} */
+/**
+ * Return words that look up further matters first, then the given words.
+ * @param {Words} words @param {Record<string, Texts>} matters In English. @returns {Promise<Words>}
+ */
 export async function withMatters(words, matters) {
   const { english, t } = await speak(words.language, matters, words.t);
   return {

@@ -10,16 +10,20 @@ const BY_VOTES = ["best", "top"];
 /** @param {string} order */
 export const isByTime = (order) => BY_TIME.includes(order);
 
-/** The order that an element names; "" for the one that its site has chosen. @param {Element} element */
+/** The `order` of an element; "" for none: the site's applies. @param {Element} element */
 export function orderNamed(element) {
   const named = element.getAttribute("order") || "";
   return [...BY_TIME, ...BY_VOTES, "controversial", "featured"].includes(named) ? named : "";
 }
 
-/** A choice of the orders that a discussion has. @param {import("./words.js").Words} words @param {Page} page @param {(order: Page["order"]) => void} choose */
+/**
+ * Make a select of a discussion's orders.
+ * @param {import("./words.js").Words} words @param {Page} page
+ * @param {(order: Page["order"]) => void} choose
+ */
 export function orderSelect({ t }, { node: { votes }, order }, choose) {
   const orders = [...BY_TIME, ...(votes === "off" ? [] : BY_VOTES), ...(votes === "up_down" ? ["controversial"] : [])];
-  // The one that was asked for is told, even where nobody votes any more or nothing is featured.
+  // List the page's order even if votes are off by now or nothing is featured.
   if (!orders.includes(order)) orders.push(order);
   const select = /** @type {HTMLSelectElement} */ (h("select", {
     "aria-label": t("order"), part: "input", onchange: () => choose(/** @type {Page["order"]} */ (select.value)),
@@ -34,8 +38,8 @@ export function offerFeatured(select, { t }) {
 }
 
 /**
- * What offers what is featured, if something is: it is asked for once, when the reader turns to the
- * discussion. Most pages are opened by those who never do.
+ * Return a function that reads, on its first call, whether anything is featured, and then adds
+ * that order to the select. Callers run it on hover or focus: most readers do neither.
  * @param {HTMLSelectElement} select @param {import("./words.js").Words} words @param {() => Promise<Page>} ask
  */
 export function lookForFeatured(select, words, ask) {

@@ -3,8 +3,10 @@
 import { h } from "./element.js";
 
 /**
- * Show a form in place of what a panel has, until its reader goes back.
- * @param {HTMLElement} panel @param {HTMLElement} button It leads to the form, and has the focus afterwards. @param {string} title @param {string} back @param {...Node} children
+ * Show a form in place of a panel's content; its back button restores the content.
+ * @param {HTMLElement} panel
+ * @param {HTMLElement} button Opened the form; gets the focus when the reader goes back.
+ * @param {string} title @param {string} back The back button's text. @param {...Node} children
  */
 export function showForm(panel, button, title, back, ...children) {
   const before = [...panel.childNodes];
@@ -12,7 +14,7 @@ export function showForm(panel, button, title, back, ...children) {
   panel.replaceChildren(h("header", {}, h("h2", { part: "title" }, title), h("button", { part: "button", onclick: goBack }, back)), ...children);
 }
 
-/** Add styles to those of a panel, once. @param {HTMLElement} panel @param {CSSStyleSheet} styles */
+/** Add styles to a panel's shadow root, once. @param {HTMLElement} panel @param {CSSStyleSheet} styles */
 export function addStyles(panel, styles) {
   const root = /** @type {ShadowRoot} */ (panel.getRootNode());
   root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, styles])];

@@ -1,14 +1,17 @@
 // @ts-check
-/** People of a discussion; their cards are loaded once somebody asks for one. */
+/** Loads the cards of a discussion's people when the reader presses the first name. */
 import { Problem } from "./api.js";
 import { load } from "./load.js";
 
 /** @typedef {Awaited<ReturnType<typeof import("./person.js").peopleFor>>} Cards */
 
-/** What a card loads; the build writes the address of this release. */
+/** The file of the cards; the build writes the address of this release. */
 const PERSON = BUILT_PERSON;
 
-/** Throws Problem if it cannot be loaded. @param {import("./person.js").Desk} desk @returns {Promise<Cards>} */
+/**
+ * Load the cards; throws Problem `offline` if the file does not load.
+ * @param {import("./person.js").Desk} desk @returns {Promise<Cards>}
+ */
 export async function loadPeople(desk) {
   /** @type {typeof import("./person.js")} */
   const people = await load(PERSON).catch(() => {

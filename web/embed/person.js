@@ -1,5 +1,5 @@
 // @ts-check
-/** A card of who wrote a comment, and whom the reader has blocked: loaded by those who press a name. */
+/** Cards of authors, and the reader's blocks; loaded when the reader presses a name. */
 import { h, sheet } from "./element.js";
 import { whenTyped } from "./keyboard.js";
 import { withMatters } from "./matters.js";
@@ -9,19 +9,23 @@ import css from "./person.css";
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
 /** @typedef {import("./comment.js").Comment} Comment */
 /**
- * @typedef {object} Desk Whose people they are, and how they reach the API and the page.
+ * @typedef {object} Desk The reader and site of the cards, and their way to API and page.
  * @property {import("./words.js").Words} words
- * @property {ShadowRoot} root Where the articles are; `data-by` of each says whose it is.
- * @property {string} reader The reader's id, as the API tells it; "" for a guest.
+ * @property {ShadowRoot} root Holds the articles; `data-by` of each is its author's id.
+ * @property {string} reader The reader's id in the API; "" for a guest.
  * @property {string} site
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
- * @property {(act: () => Promise<string | void>) => Promise<void>} tried Does something and says what it returns, or why it failed.
- * @property {() => void} look Looks for what has changed.
+ * @property {(act: () => Promise<string | void>) => Promise<void>} tried Awaits an act, and shows
+ *   the text that it returns or the reason of its failure; never rejects.
+ * @property {() => void} look Reads the changes of the discussion.
  * @property {() => Promise<void>} restart Shows the discussion anew.
  */
 
 const CARD_STYLES = sheet(css);
-/** How many of a person's comments a card has, how long each is, and how many of the blocked have names; the others have their ids. */
+/**
+ * The most comments on a card, the most characters of each, and the most blocked people listed by
+ * name; the list names the others by id.
+ */
 const [LATEST, EXCERPT, NAMED] = [3, 140, 20];
 
 /** @param {Desk} desk */
@@ -37,6 +41,8 @@ class Cards {
   #blocked = new Set();
   /** @type {HTMLElement | null} */
   #card = null;
+  /** Counts the presses of names: the last one's card is shown. */
+  #turn = 0;
   #desk;
 
   /** @param {Desk} desk */
@@ -56,10 +62,14 @@ class Cards {
     return this.#desk.words;
   }
 
-  /** Show the card of who wrote a comment, or put it away. @param {Comment} comment @param {HTMLElement} name */
+  /**
+   * Show the card of a comment's author and focus it, or close the card if it is open.
+   * @param {Comment} comment @param {HTMLElement} name The button with the author's name.
+   */
   async toggle(comment, name) {
     const wasOpen = name.getAttribute("aria-expanded") === "true";
     this.#close();
+    const turn = ++this.#turn;
     if (wasOpen || !comment.author) return;
     const { author } = comment;
     const user = encodeURIComponent(author.id);
@@ -70,8 +80,8 @@ class Cards {
       this.#get(`/people/${user}/comments?limit=${LATEST}`),
       this.reader && this.refresh(),
     ]);
-    // What is newer has its card by now, or has taken the place of the article.
-    if (this.#card || !name.isConnected) return;
+    // Another press opened a card meanwhile, or a newer article replaced this one.
+    if (turn !== this.#turn || !name.isConnected) return;
     const card = h("div", { class: "person", part: "card", role: "group", tabindex: -1, "aria-label": author.name, onkeydown: whenTyped((event) => event.key === "Escape" && this.#close(true)) },
       ...this.#told(person, isOwn ? null : person?.counts),
       this.#latest(comments.filter((/** @type {Schemas["PersonsCommentAnswer"]} */ { comment: each }) => each.id !== comment.id)),
@@ -86,12 +96,14 @@ class Cards {
     card.focus();
   }
 
-  /** Fold an article that was made just now, if its author is blocked. @param {HTMLElement} article */
+  /** Fold a new article if the reader has blocked its author. @param {HTMLElement} article */
   settle(article) {
     if (this.#blocked.has(article.dataset.by || "")) this.#fold(article);
   }
 
-  /** Learn whom the reader has blocked, in another tab or elsewhere, and show what that changes. */
+  /**
+   * Read the reader's blocks again, and fold or unfold articles; return whether a block changed.
+   */
   async refresh() {
     /** @type {Schemas["BlockedAnswer"]} */
     const { people } = await this.#get("/blocked");
@@ -107,7 +119,7 @@ class Cards {
     return this.#desk.call(`/sites/${this.#desk.site}${rest}`, { anew: true });
   }
 
-  /** @param {boolean} [isLeft] Whether the reader goes back to the name. */
+  /** Close the card. @param {boolean} [isLeft] Whether the focus returns to the name. */
   #close(isLeft) {
     const name = /** @type {HTMLElement | undefined} */ (this.#card?.parentElement?.querySelector("[aria-expanded]"));
     name?.setAttribute("aria-expanded", "false");
@@ -116,7 +128,12 @@ class Cards {
     if (isLeft) name?.focus();
   }
 
-  /** What the site tells of a person: to themselves and to moderators. @param {Schemas["OwnSitePersonAnswer"] | null} person @param {Schemas["CountsOfPersonAnswer"] | undefined | null} counts */
+  /**
+   * The badges, the first day and the counts of comments; the site shows them to the person and to
+   * moderators alone.
+   * @param {Schemas["OwnSitePersonAnswer"] | null} person Null for all other readers.
+   * @param {Schemas["CountsOfPersonAnswer"] | undefined | null} counts
+   */
   #told(person, counts) {
     const { t, locale } = this.words;
     const since = person?.first_at && new Date(person.first_at).toLocaleDateString(locale, { dateStyle: "long" });
@@ -164,7 +181,10 @@ class Cards {
     else this.#blocked.delete(id);
   }
 
-  /** Fold what somebody wrote, or show it again. @param {string} id */
+  /**
+   * Fold the articles of a blocked person, or unfold those of another.
+   * @param {string} id The person's id.
+   */
   #apply(id) {
     for (const article of /** @type {NodeListOf<HTMLElement>} */ (this.#desk.root.querySelectorAll("article[data-by]"))) {
       if (article.dataset.by !== id) continue;
@@ -173,14 +193,14 @@ class Cards {
     }
   }
 
-  /** Put a note in the place of what an article says; a form in it stays. @param {HTMLElement} article */
+  /** Replace the content of an article with a note; its forms stay. @param {HTMLElement} article */
   #fold(article) {
     if (article.querySelector(".folded")) return;
     const { t } = this.words;
     const told = [...article.children].filter((each) => each.localName !== "form");
     const [name, id] = [article.querySelector("[part=author]")?.textContent || "", article.dataset.by || ""];
     const note = h("p", { class: "folded" },
-      // It names the article while the author's name is away.
+      // The id of the author's name, which is out of the page: `aria-labelledby` names it.
       h("span", { id: article.getAttribute("aria-labelledby") }, t("blocked", { name })),
       h("button", { part: "button", onclick: () => { unfold(); /** @type {HTMLElement | null} */ (article.querySelector("[part=author]"))?.focus(); } }, t("show")),
       h("button", { part: "button", onclick: () => this.#set(id, name, false).then(() => article.closest("li")?.focus()) }, t("unblock")));
@@ -190,12 +210,13 @@ class Cards {
     article.addEventListener("unfold", unfold, { once: true });
   }
 
-  /** Whom the reader has blocked: their comments are not there to press a name at. */
+  /** A list of the blocked people, to unblock them: their names are folded in the discussion. */
   #listOfBlocked() {
     const { t } = this.words;
     const list = h("ul", {});
-    const details = h("details", {}, h("summary", {}, t("blockedPeople")), list);
+    const details = /** @type {HTMLDetailsElement} */ (h("details", {}, h("summary", {}, t("blockedPeople")), list));
     details.addEventListener("toggle", () => this.#desk.tried(async () => {
+      if (!details.open || list.childElementCount) return;
       const named = await Promise.all([...this.#blocked].map(async (id, at) => {
         if (at >= NAMED) return [id, id];
         /** @type {Schemas["PersonsCommentsAnswer"]} */
@@ -203,7 +224,7 @@ class Cards {
         return [id, last?.comment.author?.name || id];
       }));
       list.replaceChildren(...(named.length ? named.map(([id, name]) => h("li", {}, h("span", { dir: "auto" }, name), this.#returner(id, name))) : [h("li", {}, t("nobodyBlocked"))]));
-    }), { once: true });
+    }));
     return details;
   }
 

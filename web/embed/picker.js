@@ -5,9 +5,12 @@ import { whenTyped } from "./keyboard.js";
 
 /** @typedef {{key: string, emoji: string, isOn: () => boolean, press: () => void}} Choice */
 
-/** @param {string} name @param {Choice[]} choices */
+/**
+ * Make the button and its choices; `draw` marks the choices that are on.
+ * @param {string} name Labels both. @param {Choice[]} choices At least one.
+ */
 export function picker(name, choices) {
-  const buttons = choices.map(({ emoji, press }) => h("button", { part: "button", onclick: () => { press(); close(true); } }, emoji));
+  const buttons = choices.map(({ emoji, press }) => h("button", { part: "button", onclick: () => { close(true); press(); } }, emoji));
   const list = h("span", { class: "choices", role: "group", "aria-label": name, hidden: true, onkeydown: whenTyped(walk) }, ...buttons);
   const opener = h("button", { part: "button", class: "opener", "aria-label": name, title: name, "aria-expanded": "false", onclick: () => (list.hidden ? open() : close(true)) }, "☺+");
   const place = h("span", { class: "picker", onfocusout: left, onmousedown: stay }, opener, list);
@@ -18,7 +21,7 @@ export function picker(name, choices) {
     buttons[0].focus();
   }
 
-  /** @param {boolean} goesBack */
+  /** @param {boolean} goesBack Whether the opener takes the focus. */
   function close(goesBack) {
     list.hidden = true;
     opener.setAttribute("aria-expanded", "false");
@@ -30,7 +33,11 @@ export function picker(name, choices) {
     if (!list.hidden && !place.contains(/** @type {Node | null} */ (relatedTarget))) close(false);
   }
 
-  /** Keep the focus: Safari's buttons take none from a mouse, and the list would close before the click. @param {Event} event */
+  /**
+   * Prevent a mouse from moving the focus: Safari focuses no pressed button, so
+   * that `focusout` would close the list before the click.
+   * @param {Event} event
+   */
   function stay(event) {
     event.preventDefault();
   }
@@ -45,7 +52,7 @@ export function picker(name, choices) {
     else if (event.key in ways) buttons[(at + ways[event.key] + buttons.length) % buttons.length].focus();
     else return;
     event.preventDefault();
-    // A form around it would take Escape for its own.
+    // Otherwise an element around the picker would act on Escape, too.
     event.stopPropagation();
   }
 

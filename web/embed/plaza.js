@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Plaza's embed: the only script that a page names. It registers the elements, and loads what one
- * of them needs when it comes near the view.
+ * Plaza's embed: the only script that a page names. It registers the elements, and loads the files
+ * of an element when the element comes near the view.
  *
  *     <script type="module" async src="https://plaza.example/web/v1/plaza.js"></script>
  *     <plaza-comments node="harbour:moon"></plaza-comments>
@@ -10,25 +10,25 @@
 /** The files behind the elements; the build writes the addresses of this release. */
 const FILES = /** @type {Record<string, string>} */ (BUILT_FILES);
 
-/** What all elements share, and what finds out whether the page is light or dark, for those with colours of their own. */
+/** The file that all elements share, and `scheme.js`, for elements with colours of their own. */
 const BASE = BUILT_BASE;
 const SCHEME = BUILT_SCHEME;
-/** The time until files that have not come are asked for again. */
+/** The pause between a failed load and the next attempt. */
 const AGAIN_MS = 5_000;
 const COLOURED = /bell|cart|comments|feed|watch/;
 /** @type {typeof import("./scheme.js") | null} */
 let scheme = null;
 
-/** The page's own scripts may say who reads, up to its end. */
+/** Resolves once the page is parsed: until then, its own scripts may still name the reader. */
 const parsed = document.readyState === "loading" && new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));
-/** Elements in the page that are not loaded. @type {Set<Waiting>} */
+/** Elements in the page whose files are not loaded yet. @type {Set<Waiting>} */
 const waiting = new Set();
 /** An element starts to load at this distance from the view. */
 const near = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) if (isIntersecting) load(target);
 }, { rootMargin: "600px 0px" });
 
-/** An element of the page before its file is there: in whichever part of the page, also in another component. */
+/** An element before its file is loaded, wherever in the page, also inside another component. */
 class Waiting extends HTMLElement {
   connectedCallback() {
     if (!(this instanceof Waiting)) {
@@ -45,7 +45,7 @@ class Waiting extends HTMLElement {
     near.unobserve(this);
   }
 
-  /** What a cart does. @param {unknown[]} given */
+  /** Load the cart, then call its own `add`. @param {unknown[]} given */
   async add(...given) {
     await load(this);
     return /** @type {any} */ (this).add(...given);
@@ -57,7 +57,11 @@ function dye(element) {
   if (scheme && COLOURED.test(element.localName)) scheme.followPage(element);
 }
 
-/** Make an element what its name says, once; if a file does not come, later again. @param {any} element */
+/**
+ * Turn an element into the class of its name, once. If a file fails to load, rejects, and
+ * tries again after AGAIN_MS.
+ * @param {any} element
+ */
 function load(element) {
   near.unobserve(element);
   return (element.loads ||= become(element).catch((error) => {
@@ -67,21 +71,27 @@ function load(element) {
   }));
 }
 
-/** Files in the browser's cache, or on their way. @type {Record<string, Promise<unknown> | null>} */
+/**
+ * Files in the browser's cache, or being fetched; null after a failure.
+ * @type {Record<string, Promise<unknown> | null>}
+ */
 const brought = {};
-/** Whether the page's policy lets scripts come from here, and no script ask here. */
+/** Whether the page's security policy bars `fetch` from this server; it may still allow imports. */
 let isBarred = false;
 addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
   isBarred ||= effectiveDirective === "connect-src" && blockedURI.startsWith(new URL(import.meta.url).origin);
 });
 
-/** Bring a file into the cache before it is imported: a browser imports none that has once failed. @param {string} file */
+/**
+ * Fetch a file into the cache before its import: a browser never retries a failed import.
+ * @param {string} file
+ */
 function bring(file) {
   return (brought[file] ||= fetch(new URL(file, import.meta.url)).then((answer) => {
     if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
     return answer.blob();
   }).catch(async (error) => {
-    // The browser tells of the policy a moment later.
+    // The event `securitypolicyviolation` follows the failure a moment later.
     await new Promise((told) => setTimeout(told));
     if (isBarred) return;
     brought[file] = null;
@@ -98,12 +108,15 @@ async function become(element) {
   const { default: Kind } = await import(FILES[name]);
   dye(element);
   waiting.delete(/** @type {Waiting} */ (element));
-  // The browser calls the methods of the class that it knows, and this one hands them on.
+  // The browser goes on calling the callbacks of Waiting, and Waiting passes the calls on.
   Object.setPrototypeOf(element, Kind.prototype);
   new Kind(element).connectedCallback();
 }
 
-/** Whether the page's address names a comment: wherever the discussion is, that is where it leads. @param {Element} element */
+/**
+ * Whether the page's address names a comment in this discussion: it then loads at any distance.
+ * @param {Element} element
+ */
 const isLinked = ({ localName }) => localName === "plaza-comments" && /^#plaza-|[?&]plaza=/.test(location.hash + location.search);
 
 /** @param {Waiting} element */
@@ -115,7 +128,7 @@ async function meet(element) {
 }
 
 addEventListener("hashchange", () => waiting.forEach(meet));
-// A press before the cart is there.
+// A press on a buy button before the cart is loaded.
 addEventListener("click", (event) => {
   const button = event.composedPath().find((each) => each instanceof Element && each.matches("[data-plaza-buy]"));
   if (button) waiting.forEach((each) => each.localName === "plaza-cart" && load(each).then(() => /** @type {any} */ (each).buy(button, event)));

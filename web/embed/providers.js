@@ -1,5 +1,5 @@
 // @ts-check
-/** Signing in by a provider of the site: loaded by those who come back from it. */
+/** The return from a sign-in at a provider of the site; the page loads this file then. */
 import { h } from "./element.js";
 import { kept, KEPT_AS } from "./kept.js";
 import { withMatters } from "./matters.js";
@@ -8,7 +8,10 @@ import provider from "./words/en/provider.js";
 /** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
 /** @typedef {import("./words.js").Words} Words */
 
-/** Say why a sign-in has failed to who comes back without. @param {HTMLElement} invitation @param {Words} shared */
+/**
+ * Show why a sign-in failed, below the invitation, and remove the code from the page's address.
+ * @param {HTMLElement} invitation @param {Words} shared
+ */
 export async function sayFailure(invitation, shared) {
   const { reason } = await withMatters(shared, { provider });
   const failed = location.hash.match(/^#plaza-sign-in=(\w+)$/)?.[1];
@@ -17,7 +20,10 @@ export async function sayFailure(invitation, shared) {
   invitation.append(h("p", { role: "alert" }, reason({ code: failed })));
 }
 
-/** The token of the guest as whom this tab has written at a site before. @param {string} site @returns {{token?: string, name?: string}} */
+/**
+ * The token and name of this tab's earlier guest at a site; empty without a valid token.
+ * @param {string} site @returns {{token?: string, name?: string}}
+ */
 function guestBefore(site) {
   const token = kept("sessionStorage", KEPT_AS) || "";
   try {
@@ -29,8 +35,12 @@ function guestBefore(site) {
 }
 
 /**
- * What has who signs in take along what they wrote before: as the guest of this tab, or with their address. Throws what has a code.
- * @param {Words} shared @param {string} site The site's address in the API. @param {string} account The token of who signs in. @param {() => void} begin
+ * Make a button that adds earlier comments to the account: those of this tab's guest, and those
+ * with its address. Rejects with `{code, body}` if the API refuses.
+ * @param {Words} shared
+ * @param {string} site The site's address in the API.
+ * @param {string} account The token of the account.
+ * @param {() => void} begin
  * @returns {Promise<HTMLElement[]>} Nothing if there is nothing to take along.
  */
 export async function takingAlong(shared, site, account, begin) {

@@ -1,11 +1,14 @@
 // @ts-check
-/** Whose push messages this browser shows, by which subscription, and in which zone: kept among a site's own data. */
+/** The reader, subscription and time zone of a browser's push messages, in `localStorage`. */
 
 /** @typedef {{inbox: string, endpoint: string, zone?: string}} PushMark */
 
 const KEY = "plaza:push";
 
-/** The mark; null: none, or the browser keeps nothing for the site. @returns {PushMark | null} */
+/**
+ * Return the mark; null if there is none or the browser denies the site its storage.
+ * @returns {PushMark | null}
+ */
 export function readPushMark() {
   try {
     return JSON.parse(localStorage.getItem(KEY) || "null");
@@ -19,6 +22,6 @@ export function writePushMark(mark) {
   try {
     localStorage.setItem(KEY, JSON.stringify(mark));
   } catch {
-    // A browser that keeps nothing for the site has no subscription either.
+    // A browser that denies the site its storage has no subscription either.
   }
 }

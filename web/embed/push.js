@@ -1,5 +1,7 @@
 // @ts-check
-/** A reader's notifications as push messages of this browser: readers who ask for them load it. */
+/**
+ * Push messages of a reader's notifications in this browser; loaded when the reader asks for them.
+ */
 import { h } from "./element.js";
 import { withMatters } from "./matters.js";
 import { showForm } from "./panel-form.js";
@@ -10,8 +12,8 @@ import push from "./words/en/push.js";
 /** @typedef {import("./plaza-api.js").components["schemas"]["PushBrowsersAnswer"]} Browsers */
 /** @typedef {"unsupported" | "denied" | "off_here" | "on"} State */
 /**
- * @typedef {object} Place Where a reader's push messages come from, and what shows them.
- * @property {string} inbox Whose, among all readers.
+ * @typedef {object} Place The inbox of push messages, and the worker that shows them.
+ * @property {string} inbox Names the reader among those of all deployments.
  * @property {string} worker The address of the page's service worker.
  * @property {import("./inbox.js").Desk["call"]} call
  * @property {string} language
@@ -21,19 +23,28 @@ const PATH = "/notifications/push";
 /** @type {any} */
 let policy;
 
-/** A page may take the address of a script by a policy alone. @param {string} url */
+/**
+ * Return a script's address as a trusted type, where the browser has them: a page may require it.
+ * @param {string} url
+ */
 function address(url) {
   policy ||= /** @type {any} */ (window).trustedTypes?.createPolicy("plaza-push", { createScriptURL: (/** @type {string} */ own) => own });
   return policy ? policy.createScriptURL(url) : url;
 }
 
-/** How Plaza names a subscription. @param {string} endpoint */
+/**
+ * Return Plaza's id of a subscription: the SHA-256 of its endpoint in base64url.
+ * @param {string} endpoint
+ */
 async function idOf(endpoint) {
   const hash = await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(endpoint));
   return btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 }
 
-/** The worker once it is at work: before, a browser takes no subscription. @param {ServiceWorkerRegistration} registration @returns {Promise<ServiceWorkerRegistration>} */
+/**
+ * Wait until a service worker is active: before, a browser refuses to subscribe. May reject.
+ * @param {ServiceWorkerRegistration} registration @returns {Promise<ServiceWorkerRegistration>}
+ */
 const atWork = (registration) => new Promise((resolve, reject) => {
   const coming = registration.installing || registration.waiting;
   if (registration.active || !coming) return resolve(registration);
@@ -43,18 +54,18 @@ const atWork = (registration) => new Promise((resolve, reject) => {
   });
 });
 
-/** The browser's own subscription. @param {string} worker */
+/** Find the browser's subscription; null or undefined if there is none. @param {string} worker */
 async function find(worker) {
   const registration = await navigator.serviceWorker?.getRegistration(new URL(worker, document.baseURI));
   return registration?.pushManager.getSubscription();
 }
 
-/** Subscribe anew, and have Plaza know it; throws what either refuses. @param {Place} place */
+/** Subscribe anew and register it at Plaza; throws the error of either. @param {Place} place */
 async function subscribe(place) {
   const { key } = await place.call(`${PATH}/key`);
   const url = new URL(place.worker, document.baseURI).href;
   const registration = await atWork(await navigator.serviceWorker?.register(address(url)));
-  // One of an earlier key of the deployment would get nothing.
+  // A subscription by an earlier key of the deployment would receive nothing.
   await (await registration.pushManager.getSubscription())?.unsubscribe();
   const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   await put(subscription, place).catch(async (error) => {
@@ -63,7 +74,10 @@ async function subscribe(place) {
   });
 }
 
-/** Have Plaza know a subscription. @param {PushSubscription} subscription @param {Place} place */
+/**
+ * Register a subscription at Plaza, and mark it.
+ * @param {PushSubscription} subscription @param {Place} place
+ */
 async function put(subscription, { inbox, call, language }) {
   const { endpoint } = subscription;
   const { keys = {} } = subscription.toJSON();
@@ -73,8 +87,8 @@ async function put(subscription, { inbox, call, language }) {
 }
 
 /**
- * End the push messages of a reader who has left this browser, or renew those of the reader who is here: a browser may change
- * or drop a subscription by itself.
+ * End the push messages of a reader who has left this browser, or renew those of the present
+ * reader: a browser may change or drop a subscription by itself.
  * @param {import("./push-mark.js").PushMark} mark @param {Place} place
  */
 export async function keepUp(mark, place) {
@@ -86,7 +100,7 @@ export async function keepUp(mark, place) {
   } else if (subscription) {
     if (subscription.endpoint === mark.endpoint && mark.zone === timeZone()) return;
     await put(subscription, place).catch((error) => {
-      // A deployment that refuses would do so at each page; what is down or busy may take it by then.
+      // A deployment that refuses would do so at each page; a failing or busy one may accept later.
       const status = error.response?.status;
       if (status < 500 && ![401, 408, 429].includes(status)) writePushMark({ ...mark, endpoint: subscription.endpoint, zone: timeZone() });
       throw error;
@@ -99,8 +113,11 @@ export async function keepUp(mark, place) {
 }
 
 /**
- * Find out whether this browser has push messages of the reader, and return what shows it in a panel; throws when that fails.
- * @param {HTMLElement} panel @param {import("./inbox.js").Desk} desk @param {HTMLElement} button It leads here, and has the focus afterwards.
+ * Read the state of the reader's push messages in this browser, and return a function that shows
+ * the form in a panel; throws if the state cannot be read.
+ * @param {HTMLElement} panel
+ * @param {import("./inbox.js").Desk} desk
+ * @param {HTMLElement} button Opens the form; it takes the focus when the form closes.
  */
 export async function prepare(panel, { call, inbox, words, worker }, button) {
   const { language, reason, t } = await withMatters(words, { push });
@@ -123,7 +140,7 @@ export async function prepare(panel, { call, inbox, words, worker }, button) {
     // The browser may have been another reader's since.
     const id = await idOf(subscription.endpoint);
     const own = browsers.find((each) => each.id === id);
-    // Of a browser that Plaza has let go, no page puts it back.
+    // Without a mark, no page registers a browser again that Plaza has removed.
     writePushMark(own ? { inbox, endpoint: subscription.endpoint, zone: own.time_zone } : null);
     return own ? "on" : "off_here";
   }
@@ -161,7 +178,7 @@ export async function prepare(panel, { call, inbox, words, worker }, button) {
     try {
       show(await (state === "on" ? switchOff() : switchOn()));
     } catch (error) {
-      // A browser says in its own words why it subscribes for nothing.
+      // The browser's own words for its refusal to subscribe.
       refusal.textContent = error instanceof DOMException ? t("pushFailed", { reason: error.message }) : reason(error);
     }
     isSending = false;

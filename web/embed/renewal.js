@@ -1,5 +1,5 @@
 // @ts-check
-/** Times that stay true while a page is open. */
+/** Renewal of relative times ("2 minutes ago") while a page is open. */
 import { ago } from "./times.js";
 
 const EVERY_MS = 60_000;

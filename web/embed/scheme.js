@@ -1,14 +1,17 @@
 // @ts-check
-/** The colour scheme of a page where an element stands, whatever the reader's system prefers. Loaded beside elements with colours. */
+/** The colour scheme of the page around an element, whatever the reader's system prefers. */
 import { around } from "./around.js";
 
 /** Below this relative luminance light text is easier to read than dark (WCAG 2.2, contrast ratio). */
 const DARK = 0.18;
-/** The property by which an element's styles know it. */
+/** The custom property that passes the scheme, `dark` or `light`, to an element's styles. */
 const SEEN = "--plaza-seen";
 const ink = /** @type {CanvasRenderingContext2D} */ (Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true }));
 
-/** Paint a colour below those that are painted already; give what is seen. @param {string} colour */
+/**
+ * Paint a colour below the painted ones, and return the visible mixture as RGBA.
+ * @param {string} colour
+ */
 function under(colour) {
   ink.globalCompositeOperation = "destination-over";
   ink.fillStyle = colour;
@@ -16,10 +19,17 @@ function under(colour) {
   return ink.getImageData(0, 0, 1, 1).data;
 }
 
-/** The relative luminance of a colour, with an exponent in place of sRGB's curve. @param {Uint8ClampedArray} colour */
+/**
+ * The relative luminance of a colour, 0 to 1; the exponent 2.2 approximates sRGB's curve.
+ * @param {Uint8ClampedArray} colour
+ */
 const luminance = ([red, green, blue]) => 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2;
 
-/** Whether the page is dark or light behind an element: by its colours, or by its text's where it paints none, or a picture. @param {Element} element */
+/**
+ * Whether the page behind an element is dark or light: by its background, or by the colour of its
+ * text if the background is transparent or a picture.
+ * @param {Element} element
+ */
 function schemeAt(element) {
   ink.clearRect(0, 0, 1, 1);
   for (let each = /** @type {Element | null} */ (element); each; each = around(each)) {
@@ -29,7 +39,7 @@ function schemeAt(element) {
     if (backgroundImage !== "none") break;
   }
   ink.clearRect(0, 0, 1, 1);
-  // A page's own text is made for what is behind it, and follows the colour scheme that it uses.
+  // A page chooses the colour of its text to suit its background.
   return luminance(under(getComputedStyle(around(element) || element).color)) > 0.5 ? "dark" : "light";
 }
 
@@ -37,7 +47,7 @@ function schemeAt(element) {
 const followers = new Set();
 let isPlanned = false;
 
-/** Look at the page again, once it is drawn. */
+/** Look at the page again before the next frame. */
 function lookAtPage() {
   if (isPlanned) return;
   isPlanned = true;

@@ -1,11 +1,14 @@
 // @ts-check
-/** What an element shows of its own state: nobody is signed in, something failed, something is new. */
+/** The notes of an element: an invitation to sign in, and a failure with a button to try again. */
 import { forget, readerId } from "./api.js";
 import { h, tell } from "./element.js";
 
 /** @typedef {import("./words.js").Words} Words */
 
-/** Ask a guest to sign in. @param {Element} element @param {Words} words @param {string} key */
+/**
+ * Ask a guest to sign in: by the element's link `sign-in`, or without it by firing `plaza:sign-in`.
+ * @param {Element} element @param {Words} words @param {string} key The key of the words.
+ */
 export function invitation(element, { t }, key) {
   const href = element.getAttribute("sign-in");
   return h("p", { class: "note" }, href
@@ -13,7 +16,10 @@ export function invitation(element, { t }, key) {
     : h("button", { part: "button", onclick: () => tell(element, "sign-in") }, t(key)));
 }
 
-/** Say why there is nothing, above what the page put inside. @param {Element} element @param {unknown} error @param {Words} words @param {() => void} again */
+/**
+ * Show why an element failed, below the content that the page put inside; fires `plaza:error`.
+ * @param {Element} element @param {unknown} error @param {Words} words @param {() => void} again
+ */
 export function failure(element, error, words, again) {
   tell(element, "error", error);
   return h("section", { part: "root", dir: words.isRtl ? "rtl" : "ltr", lang: words.language }, h("slot"), retry(error, words, again));
@@ -26,8 +32,11 @@ export function retry(error, words, again) {
 }
 
 /**
- * Start anew when the page says that another reader has come, and when it comes back from the browser's memory to another one.
- * @param {() => string} known The reader that was shown to; "" for a guest. @param {() => void} restart @param {AbortSignal} signal
+ * Restart on the page's event `plaza:identity`, and when the page returns from the browser's
+ * back/forward cache with another reader.
+ * @param {() => string} known The reader of the last start; "" for a guest.
+ * @param {() => void} restart
+ * @param {AbortSignal} signal
  */
 export function followReader(known, restart, signal) {
   document.addEventListener("plaza:identity", () => { forget(); restart(); }, { signal });

@@ -5,13 +5,14 @@ import { isByTime } from "./orders.js";
 
 /** @typedef {import("./comment.js").Comment} Comment */
 
-/** Threads move to the right up to here, and are told apart by their lines from there. */
+/** The depth to which replies are indented; below it, lines alone mark the threads. */
 const DEEPEST = 5;
 /** @typedef {Pick<Comment, "parent_id" | "posted_at">} Placed */
 
 /**
- * The index of the sibling that a comment comes before; -1: it comes last. Replies stand by time, and so do comments where
- * the list does, siblings that reply to a comment of another page have no part in it.
+ * The index of the sibling that a comment comes before; -1 if it comes last. Replies stand oldest
+ * first; other comments by the order of a list by time. Siblings with another parent, replies to a
+ * comment of another page, do not count.
  * @param {Placed[]} siblings As they are shown. @param {Placed} comment @param {string} order Of the list.
  */
 export function indexIn(siblings, comment, order) {
@@ -20,10 +21,14 @@ export function indexIn(siblings, comment, order) {
   return siblings.findIndex((each) => each.parent_id === comment.parent_id && sign * Date.parse(each.posted_at) > at);
 }
 
-/** Where somebody writes, nothing is shown anew. */
+/** The forms at a comment; while one is open, `again` leaves the comment as it is. */
 const WRITING = ":scope > form, :scope > article form";
 
-/** Have an element hold these nodes, in this order. A node that it holds already does not move: a reader may write in it or press it. @param {Node} element @param {...Node} nodes */
+/**
+ * Make the children of an element exactly these nodes, in this order. Children in their place stay
+ * in the page: the reader may be writing in one or pressing it.
+ * @param {Node} element @param {...Node} nodes
+ */
 export function arrange(element, ...nodes) {
   for (const each of [...element.childNodes]) if (!nodes.includes(each)) element.removeChild(each);
   nodes.forEach((each, at) => {
@@ -55,7 +60,11 @@ export class Thread {
     return this.#shown.get(id)?.item;
   }
 
-  /** Put a comment below what it replies to, or else into the list: by its time or, where the list has another order, before an item or at the end. @param {Comment} comment @param {Element | null} [before] */
+  /**
+   * Put a comment below its parent or, without one, into the list: by its time, or in another order
+   * before a given item or at the end. Returns its item; a shown comment stays where it is.
+   * @param {Comment} comment @param {Element | null} [before] Null for the end.
+   */
   place(comment, before = null) {
     const known = this.item(comment.id);
     if (known) return known;
@@ -88,7 +97,7 @@ export class Thread {
     list.insertBefore(item, items[at] || null);
   }
 
-  /** Put replies that came before what they reply to below it. */
+  /** Move replies that were placed before their parents below them. */
   adopt() {
     for (const each of /** @type {NodeListOf<HTMLElement>} */ (this.list.querySelectorAll(":scope > [data-parent]"))) {
       const comment = this.comment(each.id.slice(2));
@@ -96,7 +105,10 @@ export class Thread {
     }
   }
 
-  /** Put a page above what is read, which stays where it is. @param {Comment[]} comments */
+  /**
+   * Put a page above the list, and scroll so that the list stays in view.
+   * @param {Comment[]} comments
+   */
   before(comments) {
     const first = this.list.firstElementChild;
     const top = first?.getBoundingClientRect().top || 0;
@@ -105,7 +117,10 @@ export class Thread {
     scrollBy(0, (first?.getBoundingClientRect().top || 0) - top);
   }
 
-  /** Show a comment as it is now, in place of what is there, or of the form in which it was changed. @param {Comment} comment */
+  /**
+   * Show the current version of a comment in place of its article or its edit form.
+   * @param {Comment} comment
+   */
   renew(comment) {
     const item = this.item(comment.id);
     if (!item) return;
@@ -113,7 +128,10 @@ export class Thread {
     item.firstElementChild?.replaceWith(this.#articleOf(comment));
   }
 
-  /** Mark a comment as the one that was meant. @param {string} id */
+  /**
+   * Mark a comment as the target of the page's address, and unmark the last; return its item.
+   * @param {string} id
+   */
   pointAt(id) {
     const item = this.item(id);
     this.list.querySelector(".target")?.classList.remove("target");
@@ -128,13 +146,19 @@ export class Thread {
     return [...this.list.querySelectorAll(/** @type {"li"} */ (".new"))];
   }
 
-  /** Show a comment as it is, where something beside it has changed. @param {string} id */
+  /**
+   * Draw a comment again, for example after a pin, unless the reader writes at it.
+   * @param {string} id
+   */
   again(id) {
     const { comment, item } = this.#shown.get(id) || {};
     if (comment && !item?.querySelector(WRITING)) this.renew(comment);
   }
 
-  /** Take a comment out; one with replies leaves its place, which goes with the last of them. @param {Comment} comment */
+  /**
+   * Remove a comment; a placeholder stays above its replies, and goes with the last of them.
+   * @param {Comment} comment
+   */
   remove(comment) {
     const item = this.item(comment.id);
     if (item?.querySelector(":scope > .thread")) return this.renew({ ...comment, state: "deleted", author: null, html: null, text: null, can: [] });
@@ -166,7 +190,10 @@ export class Thread {
     return this.#shown.get(id)?.comment;
   }
 
-  /** The form of who writes at a comment, in its place or below it. @param {string} id */
+  /**
+   * The reader's form at a comment: in its place for an edit, in its article for a reply.
+   * @param {string} id
+   */
   formAt(id) {
     return this.item(id)?.querySelector(WRITING);
   }

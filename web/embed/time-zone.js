@@ -1,7 +1,7 @@
 // @ts-check
-/** The clock by which a reader hears of notifications. */
+/** The time zone by which Plaza schedules a reader's notifications. */
 
-/** The reader's time zone; a browser may not know it. */
+/** Return the browser's IANA time zone; UTC if it is unknown. */
 export function timeZone() {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return !timeZone || timeZone === "Etc/Unknown" ? "UTC" : timeZone;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Times as a reader counts them: by calendar days of their own zone. */
+/** Relative times; from a day on, they count calendar days of the reader's time zone. */
 import { h } from "./element.js";
 
 const MINUTE = 6e4;
@@ -9,7 +9,7 @@ const DAY = 864e5;
 const MOST_DAYS = 30;
 
 /**
- * How long ago something was, in whole units; a slow clock makes no future.
+ * The time since a moment in whole units; 0 seconds for a moment that a slow clock still has ahead.
  * @param {Date} then @param {Date} now @returns {[number, Intl.RelativeTimeFormatUnit]}
  */
 export function since(then, now) {
@@ -23,19 +23,22 @@ export function since(then, now) {
   return months < 12 ? [months, "month"] : [Math.floor(months / 12), "year"];
 }
 
-/** The number of a calendar day, which no change of the clock shifts. @param {Date} at */
+/** The number of a calendar day since 1970; daylight saving does not shift it. @param {Date} at */
 const dayOf = (at) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / DAY;
 
 /** @param {Date} at */
 const monthOf = (at) => 12 * at.getFullYear() + at.getMonth();
 
-/** @param {string} iso @param {string} locale */
+/** Say how long ago a time was, in words of a locale. @param {string} iso @param {string} locale */
 export function ago(iso, locale) {
   const [count, unit] = since(new Date(iso), new Date());
   return new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" }).format(-count, unit);
 }
 
-/** A time; `renewTimes` keeps it true. @param {string} iso @param {string} locale */
+/**
+ * Make a `<time>` with its age as text; `renewTimes` renews the text.
+ * @param {string} iso @param {string} locale
+ */
 export function when(iso, locale) {
   return h("time", { datetime: iso, lang: locale, title: new Date(iso).toLocaleString(locale) }, ago(iso, locale));
 }

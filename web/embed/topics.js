@@ -1,38 +1,46 @@
 // @ts-check
-/** Hears of changes: one call asks for all elements of a page, again and again while it is read. */
+/** Polls for changes: one call at a time asks for the topics of all elements of a page. */
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["ChangesAnswer"]} Changes */
 /**
- * @typedef {object} Topic What an element wants to hear of.
+ * @typedef {object} Topic A subject of changes, for one element.
  * @property {string} api
- * @property {() => string} name The topic as the API knows it; "" for none.
- * @property {() => string | null | undefined} known The version that the element shows; null for nothing there, undefined if it does not know.
+ * @property {() => string} name The topic's name in the API; "" for none now.
+ * @property {() => string | null | undefined} known The version that the element shows; null: it
+ *   shows that there is nothing; undefined: unknown.
  * @property {(path: string) => Promise<Changes>} call Calls the API as the element's reader.
- * @property {(changes: Changes, askedAt: number) => void} [changed] Is called when the topic has another version, with the time of the page at which it was asked for.
+ * @property {(changes: Changes, askedAt: number) => void} [changed] Called when the topic has
+ *   another version, with the `performance.now()` of the call's start.
  */
 
-/** Between two calls while a page is read; the longer times while it only lies open, or no call succeeds. */
+/** The pause between two calls; it doubles up to MOST_MS for an idle reader or a failure. */
 const READ_MS = 8_000;
 const MOST_MS = 300_000;
-/** A page whose reader does nothing for so long only lies open. */
+/** After this time without a sign of the reader, the page counts as idle. */
 const READING_MS = 120_000;
-/** Topics that one call may ask for. */
+/** The most topics of one call; the others, by name, are not asked for. */
 const MOST = 20;
 const SIGNS = ["keydown", "pointerdown", "pointermove", "scroll", "wheel"];
 
 /** @type {Map<string, (topic: Topic, signal: AbortSignal) => void>} */
 const pages = new Map();
 
-/** Hear of a topic until the signal. @param {Topic} topic @param {AbortSignal} signal */
+/**
+ * Call `changed` of a topic at its changes, until the signal aborts.
+ * @param {Topic} topic @param {AbortSignal} signal
+ */
 export function hear(topic, signal) {
   const { api } = topic;
   if (!pages.has(api)) pages.set(api, begin());
   /** @type {(topic: Topic, signal: AbortSignal) => void} */ (pages.get(api))(topic, signal);
 }
 
-/** Begin to ask an API for what the elements of this page want to hear of. */
+/** Begin to poll an API; return a function that adds a topic until a signal. */
 function begin() {
-  /** The topics, and whether there was anything when they were last asked for. @type {Map<Topic, boolean>} */
+  /**
+   * The topics; true if the last answer had a version, or there is no answer yet.
+   * @type {Map<Topic, boolean>}
+   */
   const topics = new Map();
   let wait = READ_MS;
   let readAt = performance.now();
@@ -55,7 +63,7 @@ function begin() {
 
   for (const sign of SIGNS) addEventListener(sign, () => {
     readAt = performance.now();
-    // The page only lay open, and is read again.
+    // The reader is back at an idle page.
     if (wait > READ_MS && !hasFailed && readAt - askedAt >= READ_MS) turn();
   }, { capture: true, passive: true });
   document.addEventListener("visibilitychange", () => {
@@ -67,7 +75,7 @@ function begin() {
     if (signal.aborted) return;
     topics.set(topic, true);
     signal.addEventListener("abort", () => topics.delete(topic));
-    // With the elements that come in the same moment.
+    // In a later task, to include elements that are added at the same moment.
     if (!isAsking) {
       clearTimeout(timer);
       timer = window.setTimeout(turn);
@@ -75,7 +83,11 @@ function begin() {
   };
 }
 
-/** Ask for topics, and say which have changed. @param {Map<Topic, boolean>} topics */
+/**
+ * Ask for the versions of topics, and call `changed` of those with another. Rejects if the call
+ * fails.
+ * @param {Map<Topic, boolean>} topics
+ */
 async function ask(topics) {
   const named = [...topics.keys()].filter((each) => each.name());
   const names = [...new Set(named.map((each) => each.name()))].sort().slice(0, MOST);
@@ -87,7 +99,7 @@ async function ask(topics) {
     const wasThere = topics.get(topic);
     if (version === undefined || wasThere === undefined) continue;
     topics.set(topic, version !== null);
-    // What is gone is looked for once; what is there, until it is shown.
+    // A gone topic is reported once; a new version at each poll until the element shows it.
     if (version !== topic.known() && (version !== null || wasThere)) topic.changed?.(changes, askedAt);
   }
 }

@@ -1,11 +1,11 @@
 // @ts-check
-/** The first visit of a page whose discussion nobody has made: loaded where there is none. */
+/** The first visit of a page without a discussion. */
 
 /** The longest title that the API takes. */
 const MOST_TITLE = 200;
 
 /**
- * Have the discussion made of this page, if its site allows it; says on the console what its publisher has to do.
+ * Ask the API to create the discussion of this page; logs the publisher's remedy if it refuses.
  * @param {string} node @param {(path: string, options: import("./api.js").Options) => Promise<unknown>} call Calls the node. @returns {Promise<boolean>} Whether there is a discussion now.
  */
 export async function visit(node, call) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** <plaza-watch node="harbour:moon">: of which comments of a discussion its reader wants to hear. */
+/** <plaza-watch node="harbour:moon">: the reader's choice of a discussion's notifications. */
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { Live } from "./live.js";
@@ -11,13 +11,16 @@ import css from "./watch.css";
 /** @typedef {import("./plaza-api.js").components["schemas"]["WatchLevelAnswer"]} Watch */
 
 const STYLES = [sheet(css)];
-/** Of a guest, and where a site has no notifications. */
+/** Hides the element from guests, and on sites without notifications. */
 const AWAY = [sheet(":host { display: none; }")];
-/** What the API has no row for. */
+/** The level for which the API stores nothing. */
 const NORMAL = "normal";
 const LEVELS = [NORMAL, "watching", "muted"];
 
-/** Whether there is no choice: the page's token was refused, the site's notifications are off by now, or there is no discussion. @param {unknown} error */
+/**
+ * Whether the error leaves no choice: refused token, no notifications, no discussion.
+ * @param {unknown} error
+ */
 const isNone = (error) => error instanceof Problem && ["unauthenticated", "not_enabled", "unknown_node"].includes(error.code);
 
 export default class PlazaWatch extends Live {
@@ -29,7 +32,7 @@ export default class PlazaWatch extends Live {
   #select = /** @type {HTMLSelectElement} */ (h("select", { part: "input", onchange: () => this.#chosen() }));
   #status = h("span", { role: "status" });
   #refusal = h("span", { role: "alert" });
-  /** What the API has. */
+  /** The level that the API has stored. */
   #stored = NORMAL;
   #isSending = false;
   /** @type {import("./words.js").Words} */
@@ -71,7 +74,7 @@ export default class PlazaWatch extends Live {
     this.#select.value = this.#stored = level || NORMAL;
   }
 
-  /** Send what the reader has chosen last; a choice meanwhile follows. */
+  /** Send the reader's last choice, then any choice made meanwhile. A failure resets the choice. */
   async #chosen() {
     if (this.#isSending) return;
     this.#isSending = true;

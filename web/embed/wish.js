@@ -1,30 +1,31 @@
 // @ts-check
-/** What a reader says to one thing, shown at once, and sent until the API has it. */
+/** A reader's vote and reactions to one thing: shown at once, sent again once online. */
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["MarksAnswer"]} Told */
 /** @typedef {Record<string, number>} Said By key, 1 or -1; the vote's key is "". */
 /**
- * @typedef {object} Way How what is wanted reaches the API, and what is to be done then.
+ * @typedef {object} Way Sends the reader's marks, and shows their progress.
  * @property {(key: string, value: number) => Promise<Told>} send
  * @property {() => void} show
  * @property {(error: unknown) => void} failed
- * @property {(isOffline: boolean) => void} waits There is no connection, and again once there is.
+ * @property {(isOffline: boolean) => void} waits Called with true when the connection is lost, with
+ *   false when it returns.
  */
 
 /** The key of the vote among those of reactions. */
 export const VOTE = "";
 
-/** Counts the answers, so that what was asked before one is not taken for newer. */
+/** A logical clock: a reading that was asked for before an answer is older than it. */
 let clock = 0;
 export const now = () => ++clock;
 
 const online = () => new Promise((done) => addEventListener("online", done, { once: true }));
 
 export class Wish {
-  /** What the API has told last. @type {Told} */
+  /** The API's last answer. @type {Told} */
   #told;
   #toldAt = 0;
-  /** What is not yet sent, or not yet answered. @type {Map<string, number>} */
+  /** The values by key that are not yet sent or not yet answered. @type {Map<string, number>} */
   #wanted = new Map();
   #isSending = false;
   #way;
@@ -35,7 +36,7 @@ export class Wish {
     this.#way = way;
   }
 
-  /** What the API has of the reader. @returns {Said} */
+  /** The reader's marks by the API's last answer. @returns {Said} */
   #had() {
     const { vote = 0, reactions = [] } = this.#told.mine || {};
     return { [VOTE]: vote, ...Object.fromEntries(reactions.map((key) => [key, 1])) };
@@ -45,12 +46,15 @@ export class Wish {
     return this.#isSending;
   }
 
-  /** What the reader says, with what is on its way. @returns {Said} */
+  /** The reader's marks, including unanswered ones. @returns {Said} */
   get mine() {
     return { ...this.#had(), ...Object.fromEntries(this.#wanted) };
   }
 
-  /** How many say so, with what is on its way; null where that is not told. @param {string} key @param {number} value */
+  /**
+   * How many readers have this mark, including an unanswered one; null if hidden.
+   * @param {string} key @param {number} value
+   */
   count(key, value) {
     const { votes, reactions } = this.#told;
     const counted = key !== VOTE ? reactions[key] || 0 : votes && (value > 0 ? votes.up : votes.down);
@@ -59,7 +63,10 @@ export class Wish {
     return Math.max(0, counted + is(this.mine) - is(this.#had()));
   }
 
-  /** Take what the API tells, unless it was asked before the last answer. @param {Told} told @param {number} askedAt @returns {boolean} whether anything is new */
+  /**
+   * Take a reading of the API, unless it was asked for before the last answer.
+   * @param {Told} told @param {number} askedAt By `now`. @returns {boolean} Whether it differs.
+   */
   tell({ votes, reactions, mine }, askedAt) {
     if (askedAt < this.#toldAt) return false;
     const told = { votes, reactions, mine };
@@ -76,7 +83,7 @@ export class Wish {
     this.#deliver();
   }
 
-  /** Send one thing after the other, since the last is to hold. */
+  /** Send the marks one after the other, so that the last one wins; a refused mark is dropped. */
   async #deliver() {
     if (this.#isSending) return;
     this.#isSending = true;
@@ -93,7 +100,7 @@ export class Wish {
           this.#way.waits(false);
           continue;
         }
-        // What the reader wants by now may be something else, and is tried.
+        // A newer value of the reader's is tried next, without a message.
         if (this.#wanted.get(key) === value) this.#way.failed(error);
       }
       if (this.#wanted.get(key) === value) this.#wanted.delete(key);

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * What a site's own service worker imports: it shows push messages, and opens what they tell of.
+ * Code for a site's own service worker: shows push messages, and opens their pages.
  *
  *     importScripts("https://plaza.example/web/v1/worker.js");
  */
 
-/** A worker's own names are no part of a page's types. */
+/** `self` without a type: the type check knows the globals of pages alone. */
 const worker = /** @type {any} */ (self);
 
 /** @typedef {{kind: string, title: string, body: string, url: string, tag: string, lang: string, dir: NotificationDirection}} Push */
@@ -20,7 +20,10 @@ function read(data) {
   }
 }
 
-/** Come to the page of a notification, where it is open, or open it. @param {string} url */
+/**
+ * Focus the window that shows a URL, or open one; the worker's scope for a URL other than http(s).
+ * @param {string} url
+ */
 async function show(url) {
   if (!/^https?:/.test(url)) url = worker.registration.scope;
   const open = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });

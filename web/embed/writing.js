@@ -1,5 +1,5 @@
 // @ts-check
-/** What those write who read a feed: loaded for who is signed in, beside the first page. */
+/** Forms and buttons of a feed, for signed-in readers; loaded beside the first page. */
 import { h, sheet } from "./element.js";
 import { ask, FORM_STYLES, FORM_WORDS, textForm } from "./form.js";
 import css from "./writing.css";
@@ -10,16 +10,17 @@ import writing from "./words/en/writing.js";
 /** @typedef {import("./item.js").Item} Item */
 /** @typedef {import("./item.js").Comment} Comment */
 /**
- * @typedef {object} Desk Whose texts they are, and how they reach the API and the page.
+ * @typedef {object} Desk The reader who writes, and the way to the API and the page.
  * @property {import("./words.js").Words} words
  * @property {string} reader The reader whom the token names.
  * @property {string} viewer The reader's id.
  * @property {boolean} moderates Whether the reader deletes what others wrote.
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
- * @property {(act: () => Promise<string | void>) => Promise<void>} tried Does something and says what came of it: the word that it returns, or why it failed.
+ * @property {(act: () => Promise<string | void>) => Promise<void>} tried Awaits an act; shows the
+ *   word of the returned key, or the failure. Never rejects.
  */
 /**
- * @typedef {object} Shown Where an item is shown, and what is to be done there.
+ * @typedef {object} Shown The place of an item, and the callbacks after each change of it.
  * @property {HTMLElement} place
  * @property {HTMLElement} article
  * @property {boolean} isOnOwnWall
@@ -39,7 +40,10 @@ const MOST_IN_COMMENT = 2_000;
 const EDIT_WINDOW_MS = 900_000;
 const REACTIONS = /** @type {const} */ (["like", "celebrate", "support", "question"]);
 
-/** A form for a post, with whom it is for. @param {Desk} desk @param {(post: Post) => void} done */
+/**
+ * Make a form for a post, with a choice of its audience.
+ * @param {Desk} desk @param {(post: Post) => void} done
+ */
 export function composer({ words, reader, call }, done) {
   const { t } = words;
   const choice = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": t("audience"), part: "input" },
@@ -48,17 +52,23 @@ export function composer({ words, reader, call }, done) {
     words, place: `${reader}:post`, label: t("writePost"), hint: t("writePost"), most: MOST_IN_POST, choice,
     send: async (text, key) => done(await call("/posts", { method: "POST", body: { type: "status", detail: { text }, circles: [choice.value] }, key })),
   });
-  // Most readers never write: their circles are read when they begin to.
+  // The circles are read at the first focus: most readers never write.
+  let isRead = false;
   form.addEventListener("focusin", async () => {
+    if (isRead) return;
+    isRead = true;
     /** @type {Schemas["CirclesAnswer"]} */
-    const { circles } = await call("/users/me/circles").catch(() => ({ circles: [] }));
+    const { circles } = await call("/users/me/circles").catch(() => { isRead = false; return { circles: [] }; });
     const known = [...choice.options].map((each) => each.value);
     choice.append(...circles.filter(({ id }) => !known.includes(id)).map(({ id, name }) => new Option(name, id)));
-  }, { once: true });
+  });
   return form;
 }
 
-/** The buttons of what the reader may do with a post or an action. @param {Desk} desk @param {Item} item @param {Shown} shown */
+/**
+ * The reader's buttons at a post or an action; turns a poll into a ballot.
+ * @param {Desk} desk @param {Item} item @param {Shown} shown
+ */
 export function toolsFor(desk, item, shown) {
   const { t } = desk.words;
   const button = (/** @type {string} */ what, /** @type {(event: Event) => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
@@ -71,7 +81,7 @@ export function toolsFor(desk, item, shown) {
   })));
   const path = `/posts/${item.id}`;
   if (item.type === "poll") ballot(desk, item, shown);
-  // The API tells the circles to the author alone.
+  // Only the author's answers have `circles`.
   if ("circles" in item) {
     const edit = "text" in item.detail && button("edit", () => editForm(desk, item, shown));
     return [comment, ...(edit ? [edit] : []), remove("delete", path, "confirmPost", "gonePost")];
@@ -79,7 +89,10 @@ export function toolsFor(desk, item, shown) {
   return shown.isOnOwnWall ? [comment, remove("takeOff", `/users/me/wall/${item.id}`, "confirmTakeOff", "takenOff")] : [comment];
 }
 
-/** Do one act after the other: the last press is to hold, and meets what the press before has left. @param {Desk["tried"]} tried @returns {Desk["tried"]} */
+/**
+ * Run acts one after the other: each press meets the result of the last one.
+ * @param {Desk["tried"]} tried @returns {Desk["tried"]}
+ */
 function inTurn(tried) {
   let last = Promise.resolve();
   return (act) => (last = last.then(() => tried(act)));
@@ -101,7 +114,9 @@ function ballot({ call, tried }, { id, detail }, { article, voted }) {
 
 /** @param {Desk} desk @param {Item} item @param {Shown} shown */
 function commentForm({ words, reader, call }, item, { article, commented }) {
-  if (article.querySelector("form")) return;
+  // The comments below may have forms of their own.
+  const open = article.querySelector(":scope > form");
+  if (open) return open.querySelector("textarea")?.focus();
   const [path, { name }] = "descriptor" in item ? [`/actions/${item.id}`, item.actor] : [`/posts/${item.id}`, item.author];
   const form = textForm({
     words, place: `${reader}:${path}`, most: MOST_IN_COMMENT, label: words.t("replyTo", { name }), hint: words.t("comment"),
@@ -112,7 +127,10 @@ function commentForm({ words, reader, call }, item, { article, commented }) {
   form.querySelector("textarea")?.focus();
 }
 
-/** The buttons of what the reader may do with a comment on a post. @param {Desk} desk @param {Item} item @param {Comment} comment @param {() => ShownComment} shown */
+/**
+ * The reader's buttons at a comment on a post; none at a comment on an action.
+ * @param {Desk} desk @param {Item} item @param {Comment} comment @param {() => ShownComment} shown
+ */
 export function commentTools(desk, item, comment, shown) {
   if ("descriptor" in item) return [];
   const { words: { t }, viewer, moderates } = desk;
@@ -128,7 +146,10 @@ export function commentTools(desk, item, comment, shown) {
   return edit || remove ? [h("footer", {}, edit, remove)] : [];
 }
 
-/** Put a form in the place of a comment. @param {Desk} desk @param {string} path @param {Comment} comment @param {ShownComment} shown */
+/**
+ * Replace a comment with a form that edits it.
+ * @param {Desk} desk @param {string} path @param {Comment} comment @param {ShownComment} shown
+ */
 function commentEditor({ words, reader, call }, path, comment, { place, changed }) {
   const form = textForm({
     words, place: `${reader}:${path}:edit`, label: words.t("edit"), text: comment.text, most: MOST_IN_COMMENT,
@@ -139,14 +160,17 @@ function commentEditor({ words, reader, call }, path, comment, { place, changed 
   form.querySelector("textarea")?.focus();
 }
 
-/** Who reads, by the API's id, and whether they are a moderator of posts. @param {Desk} desk */
+/** Read the reader's id in the API, and whether they moderate posts. @param {Desk} desk */
 export async function whoReads({ call }) {
   /** @type {Schemas["CallerAnswer"]} */
   const { id, roles } = await call("/me");
   return { id, moderates: roles.some((each) => each === "social_moderator" || each === "admin") };
 }
 
-/** Put a form in the place of a post, for what it says. @param {Desk} desk @param {Post} post @param {Shown} shown */
+/**
+ * Replace a post with a form that edits its text.
+ * @param {Desk} desk @param {Post} post @param {Shown} shown
+ */
 function editForm({ words, reader, call }, post, { place, changed }) {
   const path = `/posts/${post.id}`;
   const detail = /** @type {{text: string}} */ (post.detail);
@@ -159,7 +183,10 @@ function editForm({ words, reader, call }, post, { place, changed }) {
   form.querySelector("textarea")?.focus();
 }
 
-/** Buttons for a reader's one reaction; the one that is theirs takes it back. @param {Desk} desk @param {Schemas["ActionAnswer"] & {own_reaction?: string | null}} action */
+/**
+ * Buttons for a reader's one reaction; the pressed button takes it back.
+ * @param {Desk} desk @param {Schemas["ActionAnswer"] & {own_reaction?: string | null}} action
+ */
 function reactions({ words: { t }, call, tried }, action) {
   const path = `/actions/${action.id}`;
   const queued = inTurn(tried);
@@ -168,7 +195,7 @@ function reactions({ words: { t }, call, tried }, action) {
     await call(`${path}/reaction`, isOwn ? { method: "DELETE" } : { method: "PUT", body: { kind } });
     show(await call(path));
   }) }));
-  /** @param {typeof action} now A feed leaves out which one is the reader's own. */
+  /** @param {typeof action} now A feed's items lack `own_reaction`; a read action has it. */
   function show({ reactions: counts = {}, own_reaction: own }) {
     REACTIONS.forEach((kind, at) => {
       buttons[at].textContent = [t(kind), counts[kind]].join(" ").trim();

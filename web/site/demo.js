@@ -1,5 +1,5 @@
 // @ts-check
-/** The Harbour Post's own script: who reads, which calls the page made, and what can be copied. */
+/** The Harbour Post's own script: the choice of reader, the table of calls, and copying. */
 
 /** @typedef {{method: string, url: URL, headers: Headers, body: string | null}} Sent */
 /** @typedef {Sent & {status: string, row: HTMLTableRowElement}} Call */
@@ -11,7 +11,7 @@
   const send = window.fetch.bind(window);
   const beacon = navigator.sendBeacon.bind(navigator);
 
-  /** The newspaper's own sign-in: Plaza's widgets ask it for the reader's token. */
+  /** Return the reader's token, for Plaza's widgets; null for a guest or after a refusal. */
   async function token() {
     const sub = sessionStorage.getItem(READER);
     if (!sub) return null;
@@ -19,7 +19,7 @@
     const answer = await send("/demo/token", { method: "POST", headers, body: JSON.stringify({ sub }) });
     return answer.ok ? (await answer.json()).token : null;
   }
-  /** The newspaper's own types of actions, which its server registers, in words. */
+  /** The words for the newspaper's own types of actions; its server registers the types. */
   const words = {
     did_new_applicant: "New application: {applicant_name}, {position_name}",
     did_application_rating: "Rating of {applicant_name}, {position_name}: {rating_score} of 5",
@@ -77,7 +77,7 @@
     show();
   }
 
-  /** Put into the page what it does not show yet; the first calls may be made before it is there. */
+  /** Add new calls to the table, and update its summary; calls may precede the table. */
   function show() {
     const rows = document.getElementById("calls-rows");
     const last = calls.at(-1);
@@ -89,14 +89,20 @@
     write("calls-last", `${last.method} ${pathOf(last)} ${last.status}`);
   }
 
-  /** Where a call went, for people: decoded, and without the middle of a token. @param {Call} call */
+  /**
+   * Return a call's address for people: decoded, and long tokens cut to 12 characters.
+   * @param {Call} call
+   */
   function pathOf({ url }) {
     const host = url.origin === location.origin ? "" : url.origin;
     const shown = (host + url.pathname + url.search).replace(/%(?:20|2C|3A)/gi, decodeURIComponent);
     return shown.replace(/([\w-]{12})[\w-]{40,}/g, "$1…");
   }
 
-  /** The call as a command; the reader's token is left to the shell. @param {Call} call */
+  /**
+   * Return the call as a curl command; `$TOKEN` stands for the reader's token.
+   * @param {Call} call
+   */
   function curl({ method, url, headers, body }) {
     const parts = ["curl"];
     if (method !== "GET") parts.push(`-X ${method}`);
@@ -110,7 +116,10 @@
   /** @param {string} text */
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-  /** Copy where the browser keeps its clipboard from a page of plain http. @param {HTMLElement} button @param {string} text */
+  /**
+   * Copy on a page of plain http, where browsers have no clipboard.
+   * @param {HTMLElement} button @param {string} text
+   */
   function copySelected(button, text) {
     const area = document.createElement("textarea");
     area.value = text;
@@ -121,16 +130,23 @@
     button.focus();
   }
 
+  /** The buttons' own labels. @type {WeakMap<HTMLElement, string>} */
+  const labels = new WeakMap();
+
   /** @param {HTMLElement} button @param {string} text */
   async function copied(button, text) {
-    const before = button.textContent;
-    if (isSecureContext) await navigator.clipboard?.writeText(text);
-    else copySelected(button, text);
+    labels.set(button, labels.get(button) || button.textContent || "");
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // Plain http has no clipboard, and a browser may refuse it.
+      copySelected(button, text);
+    }
     button.textContent = "Copied";
-    setTimeout(() => (button.textContent = before), 1_500);
+    setTimeout(() => (button.textContent = labels.get(button) || ""), 1_500);
   }
 
-  /** Read as the person chosen. */
+  /** Follow the choice of a reader, and the widgets' requests to sign in. */
   function choose() {
     const reader = /** @type {HTMLSelectElement} */ (document.getElementById("reader"));
     const read = () => {
@@ -138,7 +154,7 @@
       document.dispatchEvent(new CustomEvent("plaza:identity"));
     };
     reader.addEventListener("change", read);
-    // A site would show its sign-in. Here the first of the town's people comes in, and may write.
+    // A real site shows its sign-in; the demo chooses its first reader.
     document.addEventListener("plaza:sign-in", ({ target }) => {
       const discussion = /** @type {HTMLElement} */ (target);
       reader.selectedIndex = 1;
@@ -149,7 +165,10 @@
     handOver(reader);
   }
 
-  /** Let people whom the console has pages for open it, signed in by the newspaper's token. @param {HTMLSelectElement} reader */
+  /**
+   * Show a button that opens the console with the newspaper's token, to readers with pages there.
+   * @param {HTMLSelectElement} reader
+   */
   function handOver(reader) {
     const button = /** @type {HTMLElement} */ (document.getElementById("console"));
     const show = () => (button.hidden = !reader.selectedOptions[0].hasAttribute("data-console"));

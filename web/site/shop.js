@@ -1,5 +1,5 @@
 // @ts-check
-/** The harbour shop: what the newspaper's own script shows of Plaza's catalogue, beside <plaza-cart>. */
+/** The harbour shop: the newspaper's own view of Plaza's catalogue, beside <plaza-cart>. */
 
 /** @typedef {import("../embed/plaza-api.js").components["schemas"]} Schemas */
 /** @typedef {Schemas["ProductSummary"]} Product */
@@ -10,11 +10,11 @@ const SHOP = "/shop";
 const { shop = "", currency = "EUR", product: productId } = one(".shop").dataset;
 const API = `/shops/${shop}`;
 const money = new Intl.NumberFormat("en", { style: "currency", currency });
-/** Whether what the buttons do is loaded. */
+/** Whether <plaza-cart> is loaded, so that the buttons work. */
 let hasCart = false;
-/** The list that is shown last: the answer to an earlier one comes too late. */
+/** Counts the calls for a list; the answer to an earlier call is dropped. */
 let turn = 0;
-/** What is left of each SKU. @type {Record<string, number>} */
+/** The units left of each SKU shown. @type {Record<string, number>} */
 let stock = {};
 
 /** @param {string} selector @returns {HTMLElement} */
@@ -42,7 +42,10 @@ function h(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** The address of the list with other choices. @param {Record<string, string>} change */
+/**
+ * Return the list's address with other choices; "" removes a choice.
+ * @param {Record<string, string>} change
+ */
 function address(change) {
   const query = new URLSearchParams(productId ? "" : location.search);
   for (const [name, value] of Object.entries(change)) {
@@ -52,7 +55,10 @@ function address(change) {
   return query.size ? `${SHOP}?${query}` : SHOP;
 }
 
-/** What a SKU costs, how many are left of it, and a button. @param {Product} product @param {Schemas["SkuAnswer"]} sku @param {string} tag */
+/**
+ * Return a SKU's price, the place of its stock, and its button.
+ * @param {Product} product @param {Schemas["SkuAnswer"]} sku @param {string} tag
+ */
 function offer(product, sku, tag) {
   const options = Object.values(sku.options).join(", ");
   const title = options ? `${product.title}, ${options}` : product.title;
@@ -78,7 +84,7 @@ function card(product) {
       : offer(product, only, "p"));
 }
 
-/** Say how many are left of what is shown. */
+/** Show the stock of the first 100 SKUs on the page, and send it to the cart. */
 async function showStock() {
   const places = [...document.querySelectorAll("[data-sku]")].slice(0, 100);
   if (!places.length) return;
@@ -94,10 +100,10 @@ async function showStock() {
 }
 
 const sayStock = () => document.dispatchEvent(new CustomEvent("plaza:stock", { detail: stock }));
-// A cart that comes later has not heard it.
+// A cart that starts later has missed the event.
 document.addEventListener("plaza:ready", sayStock);
 
-/** @param {Schemas["CategoryPageAnswer"] | null} category @param {string} [title] of what is below the category */
+/** @param {Schemas["CategoryPageAnswer"] | null} category @param {string} [title] of the product, on its page */
 function showCrumbs(category, title) {
   const above = [{ id: "", name: "Shop" }, ...(category ? [...category.breadcrumb, ...(title ? [category] : [])] : [])];
   const links = above.map(({ id, name }) => h("li", {}, h("a", { href: id ? `${SHOP}?category=${id}` : SHOP }, name)));
@@ -216,7 +222,7 @@ async function showProduct(id) {
   await showStock();
 }
 
-/** Do something, and say why it failed. @param {() => Promise<void>} act */
+/** Run an act, and show the message of its error. @param {() => Promise<void>} act */
 async function tried(act) {
   try {
     await act();

@@ -42,7 +42,7 @@ def set_credit(
 ) -> Account:
     """Set or remove the credit line of an advertiser's account; return the account, opened if new.
 
-    With a line, even of 0, funds bound its campaigns. A line below the commitment stops further
+    With a line, even of 0, funds limit its campaigns. A line below the commitment stops further
     releases.
     """
     accounts.open_account(database, account_id, now)
@@ -84,15 +84,15 @@ def _set_line(
 
 
 def bound_spending(database: Database[Document], now: datetime) -> int:
-    """Bound the advertisers of all campaigns that spend; return the number newly bounded."""
+    """Run `bound_to_funds` for all campaigns that spend; return the number of new credit lines."""
     found = CAMPAIGNS.of(database).find(_SPENDING, {"_id": 1})
     return bound_to_funds(database, {advertiser_of(each["_id"]) for each in found}, now)
 
 
 def recount(database: Database[Document], now: datetime) -> int:
-    """Count the commitment of each bounded account again; return the number of accounts.
+    """Count the commitment of each account with a credit line again; return their number.
 
-    Containers of a release before credit lines released money without a commitment.
+    Containers of a Plaza version without credit lines released money without a commitment.
     """
     bounded = list(ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1}))
     for account in bounded:
@@ -103,7 +103,7 @@ def recount(database: Database[Document], now: datetime) -> int:
 def take_back(database: Database[Document], now: datetime) -> int:
     """Take back the available money of campaigns at rest; return the number of campaigns.
 
-    It touches only advertisers with a credit line, so that their other campaigns may spend the
+    Only from campaigns of advertisers with a credit line: their other campaigns may then spend the
     money. A later run takes back the money that leases return after this run, and the money of
     campaigns beyond `MAX_TAKEN_BACK`.
     """

@@ -62,7 +62,7 @@ class CreditLine(Input):
     )
 
 
-# An account and a client's key; or a settlement, by its day, campaign, site and payee.
+# `<account>/<client's key>`, or `settlement/<day>/<campaign>/<site>/<payee>/<micros paid before>`.
 TransferId = Annotated[str, Field(max_length=400, examples=["advertiser:north-bikes/refund-7"])]
 
 
@@ -104,7 +104,7 @@ class TransferAnswer(TypedDict):
 
 
 def account_answer(stored: Account) -> AccountAnswer:
-    """Return the API's form of an account; its funds only with a credit line."""
+    """Return the API's form of an account, with its credit line and commitment if it has a line."""
     answer: AccountAnswer = {
         "id": stored["_id"],
         "balance_micros": stored["balance_micros"],
@@ -213,7 +213,7 @@ def _declare_credit(route: Route) -> None:
     ) -> Ok[AccountAnswer]:
         """Set or remove the credit line of an advertiser's account.
 
-        With a line, even of 0, the account's funds bound its campaigns. A line below the commitment
+        With a line, even of 0, the account's funds limit its campaigns. A line below the commitment
         stops further releases to campaigns.
         """
         del admin

@@ -35,7 +35,7 @@ class _Place(TypedDict):
 
 
 class _DaySum(TypedDict):
-    """The earnings of a campaign on a site in a day."""
+    """A campaign's spending on a site in a day, and the site's share of this spending."""
 
     _id: _Place
     spend_micros: int
@@ -72,7 +72,8 @@ SETTLEMENTS = Collection(
     Settlement,
     indexes=(IndexModel([("is_open", ASCENDING), ("tried_at", ASCENDING), ("_id", ASCENDING)]),),
 )
-# The payer lacks funds, or another run is paying, perhaps an earlier sum: the next run pays.
+# A debt waits for the next run: the payer lacks funds, an account has too many transfers under
+# way, or another run pays the debt, perhaps as it was before it grew.
 _WAITS = (
     InsufficientFunds,
     IdempotencyKeyReused,
@@ -80,7 +81,7 @@ _WAITS = (
     TransferInProgress,
     Unavailable,
 )
-# Campaigns of one aggregation: a second or less, however many ad units and zones they have.
+# Campaigns of one aggregation, which takes a second or less for any number of ad units and zones.
 _SUMMED_AT_ONCE = 200
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 # Failed settlements come last. Otherwise an advertiser without funds would block all others.
@@ -119,12 +120,14 @@ def _pay_debts(runtime: Runtime, now: datetime) -> int:
 def _record_debts(runtime: Runtime, now: datetime) -> int:
     """Raise each debt to the sum of the reports while there is time; return the number of debts.
 
-    A day may have more campaigns than a run can record, so each batch stores its place. A day that
-    fails does not stop the other days.
+    A day may have more campaigns than a run can record, so each batch stores the last campaign and
+    site that it recorded. A day that fails does not stop the other days.
     """
     has_time, recorded = deadlines.share(0.8), 0
     progress = _note_days(runtime.database, now)
-    days = sorted(progress.get("again", []))
+    # The begun day first: the record of another day would replace its place and its change.
+    begun_day = progress["at"]["day"] if "at" in progress else None
+    days = sorted(progress.get("again", []), key=lambda day: (day != begun_day, day))
 
     def record(day: datetime) -> None:
         nonlocal recorded
@@ -153,8 +156,8 @@ def _record_day(runtime: Runtime, progress: Progress, day: datetime) -> Iterator
         place = {"at.day": day, "at.campaign_id": campaign_id, "at.site_id": site_id}
         rows.update_one(_same(progress), {"$set": place})
         yield len(operations)
-    # A concurrent run has moved `until`, or a run found the day changed after its first batch and
-    # set `at.changed`: the day stays in `again` for another record.
+    # If another run has moved `until`, or has found the day changed after the first batch and set
+    # `at.changed`, the day stays in `again`, and a later run records it anew.
     unchanged = {**_same(progress), "at.changed": {"$ne": True}}
     done: Document = {"$pull": {"again": day}, "$unset": {"at": ""}}
     if not rows.update_one(unchanged, done).matched_count:
@@ -166,10 +169,10 @@ def _same(progress: Progress) -> Document:
 
 
 def _note_days(database: Database[Document], now: datetime) -> Progress:
-    """Note past days that have ended or changed since the last run; return all that are owed.
+    """Add the past days that ended or changed since the last run to `again`; return the progress.
 
     A day has no age limit: the dead letters may have held an event for two weeks. A day that
-    changes during its record has another one after its end.
+    changes while a run records it is recorded once more after that.
     """
     rows = PROGRESS.of(database)
     progress = rows.find_one({"_id": "settled"})

@@ -43,9 +43,9 @@ TRANSFERS = Collection(
         IndexModel([("source", ASCENDING), ("_id", ASCENDING)]),
     ),
 )
-# Longer than a function may run: by then, an abandoned attempt rarely has a caller at work.
+# Longer than a request or a job may run: by then, an unfinished attempt rarely has a live caller.
 PREPARE_TIMEOUT = timedelta(seconds=60)
-# Tries of a debit while others change the same account.
+# Tries of a debit while other transfers change the same account.
 _DEBITS = 5
 # Transfers of each state that one run of the clean-up handles.
 MAX_CLEANED = 1_000
@@ -109,8 +109,8 @@ def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
             break
         if len(source["pending"]) >= accounts.MAX_PENDING:
             return TooManyTransfers("Too many transfers of this account are under way")
-    # The account lacks money now. Or each read found enough money and room for a transfer: then the
-    # account lacked money at each of the tries.
+    # The account lacks money now. Or each try failed, although each read after it found money and
+    # room for a transfer: other transfers change the account too often.
     return InsufficientFunds()
 
 

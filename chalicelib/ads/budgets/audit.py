@@ -14,7 +14,7 @@ from chalicelib.database import Document
 def read(database: Database[Document], campaign_id: str) -> dict[str, int]:
     """Return `{total_micros, released_micros, available_micros, leased_micros, spent_micros}`.
 
-    One snapshot. The spending of open leases counts as spent, not as leased. Also for a deleted
+    One snapshot. The spending of open leases counts as spent, not as leased. Also reads a deleted
     campaign. Raises UnknownCampaign.
     """
     with database.client.start_session(snapshot=True) as session:

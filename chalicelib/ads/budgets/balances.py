@@ -1,7 +1,7 @@
 """A campaign's balances: the released, available, leased and spent parts of its budget.
 
-`spent + leased + available = released <= total` after every commit. The campaign's `balance`
-stores them; `leased_micros` is the sum of its open leases' amounts (`leases.py`). The caller reads
+`spent + leased + available = released <= total` after every transaction. The campaign's `balance`
+stores these parts; `leased_micros` is the sum of its open leases' amounts. The caller reads
 the campaign in its transaction before it calls these functions, so the later of two concurrent
 changes conflicts and starts again from the result of the first.
 """
@@ -53,8 +53,8 @@ def bring_up_to_date(
     A credit line limits the release to the advertiser's funds (`funds.py`). Available money beyond
     the due amount goes back: at the end of a day, or after a cut of the budget.
 
-    `owed_micros`: the price of the clicks to charge now. A campaign at rest releases this price
-    for ads shown before its pause, although even pacing releases nothing then.
+    `owed_micros`: the price of the clicks to charge now. A campaign at rest with `even` pacing
+    releases at most this price, for ads shown before its pause.
 
     Raises BudgetCommitted if spent and leased money exceed the total.
     """
@@ -133,7 +133,7 @@ def _grant(
 
 
 def _scarce_micros(campaign: CampaignMoney, owed_micros: int) -> int:
-    """Return a tranche, or the owed price if larger, minus the available money; may be negative."""
+    """Return max(tranche, owed price) minus the available money; may be negative."""
     pricing, balance = campaign["pricing"], campaign.get("balance")
     tranche = _TRANCHE[pricing["type"]] * price_micros(pricing)
     return max(tranche, owed_micros) - (balance["available_micros"] if balance else 0)
@@ -161,7 +161,7 @@ def _no_balance(campaign: CampaignMoney, now: datetime) -> Balance:
 def _up_to_date(campaign: CampaignMoney, now: datetime, owed_micros: int = 0) -> Balance:
     balance = campaign.get("balance") or _no_balance(campaign, now)
     # The clocks of containers differ: a day that has begun must not become the day before again.
-    # `_no_balance` takes `now` for a future flight, which may still move.
+    # For a future flight, which may still move, `_no_balance` sets `day_start` to `now`.
     now = max(now, balance["day_start"])
     day = budget_day(campaign, now)
     committed = balance["released_micros"] - balance["available_micros"]

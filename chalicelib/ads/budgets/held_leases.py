@@ -18,7 +18,7 @@ REFUSED_FOR = timedelta(seconds=1)
 # The longest wait for a lease. If another writer holds the campaign or the lease for longer, the
 # decision takes the next ad.
 ACQUIRE_TIMEOUT_SECONDS = 0.5
-# Campaigns in memory; the container drops the lease acquired first, which then expires.
+# Campaigns in memory; beyond them, the container drops the oldest lease, which then expires.
 MAX_HELD = 10_000
 
 
@@ -32,7 +32,7 @@ class _Held:
 
 
 class HeldLeases:
-    """The leases of one app; if its container dies, `leases.end_expired` returns the rest."""
+    """The leases of one container; if it dies, `leases.end_expired` returns their unspent money."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime

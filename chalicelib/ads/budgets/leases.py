@@ -35,8 +35,8 @@ class StoredLease(TypedDict):
 
     promised_at: the time when a container last took the lease to promise its money.
     promised_from_micros: the lease's spending at that time.
-    overbooked: how often in a row containers took it with nearly no impressions counted; at most
-        MAX_OVERBOOKED.
+    overbooked: how often in a row containers took the lease again after too few impressions
+        (SEEN_ONE_IN); at most MAX_OVERBOOKED.
     """
 
     _id: str

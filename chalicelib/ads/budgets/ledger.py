@@ -29,7 +29,7 @@ class Changes(TypedDict, total=False):
 
 
 class Details(TypedDict, total=False):
-    """The lease of a movement, and the number of events that it pays."""
+    """The lease of a movement, and the number of events that the movement pays."""
 
     lease_id: str
     events: int
@@ -49,7 +49,7 @@ LEDGER = Collection(
     "ad.ledger",
     LedgerEntry,
     indexes=(IndexModel([("campaign_id", ASCENDING), ("ts", ASCENDING)]),),
-    # Without the time, the entries of one busy campaign could never be split.
+    # Without `ts`, MongoDB could not spread the entries of a busy campaign over several shards.
     shard_key={"campaign_id": 1, "ts": 1},
 )
 BALANCES: tuple[BalanceName, ...] = (

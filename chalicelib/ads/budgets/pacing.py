@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from chalicelib.ads.inventory.campaigns import Schedule
 from chalicelib.time_zones import midnight
 
-# The schedule's interval. The first release of a flight, and of a time after a pause or an outage,
-# pays for one minute.
+# The schedule's interval. The first release of a flight, and the first after a pause or an outage,
+# pays for this time.
 FIRST = timedelta(minutes=1)
 # A longer time without a release is an outage without ads: it counts as FIRST.
 LONGEST_GAP = timedelta(minutes=15)

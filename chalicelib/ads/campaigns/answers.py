@@ -107,7 +107,7 @@ class UnplacedAnswer(TypedDict):
 
 
 class CampaignAnswer(TypedDict):
-    """A campaign: ads, where and when they are shown, and what for."""
+    """A campaign: its ads, their zones, and its flight, price and budget."""
 
     id: CampaignId
     status: Annotated[

@@ -53,14 +53,14 @@ def find(
 
 
 def _number(asked: int | None, current: int) -> int:
-    """Return `asked`, or `current` if None; raises UnknownAsset beyond 1 to `current`."""
+    """Return `asked`, or `current` for None; raises UnknownAsset unless 1 <= asked <= current."""
     if asked is not None and not 1 <= asked <= current:
         raise UnknownAsset
     return asked or current
 
 
 def _parse_url(base: str, url: str) -> tuple[str, int | None] | None:
-    """Return (asset id, version) of a URL; version None: the current one; None: no asset's URL.
+    """Return an asset URL's id and version (None: the current version); None for any other URL.
 
     Raises UnknownAsset for a relative URL that is not an asset's address here.
     """

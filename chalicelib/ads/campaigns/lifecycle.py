@@ -27,7 +27,7 @@ from chalicelib.errors import FieldError, InvalidRequest, Problem
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# The first try of each end: many times the usual time of a campaign in a few zones.
+# The time-out of a campaign's first try to end: many times the usual time with a few zones.
 _END_TIMEOUT_SECONDS = 2
 
 
@@ -76,8 +76,8 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> S
     """Activate a campaign, put its ads into its zones, and return it. Idempotent.
 
     Decisions skip the ads until the flight starts. Ads that find no room in a zone wait
-    (`waiting.list_unplaced_units`). A campaign whose money does not pay for one event becomes
-    exhausted at once. Raises UnknownCampaign and FlightOver.
+    (`waiting.list_unplaced_units`). A campaign without money for one event becomes exhausted at
+    once; a CPM campaign only if no money may come. Raises UnknownCampaign and FlightOver.
     """
 
     def work(session: ClientSession) -> StoredCampaign:
@@ -89,7 +89,7 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> S
         # Even pacing starts anew: the time of the pause releases no money.
         paced = {"balance.paced_at": now} if "balance" in before else {}
         stored = _update(database, session, campaign_id, {"status": "active", **paced})
-        # The answer shows the status, so the maker needs no note.
+        # The response shows the status, so the maker needs no note.
         after = exhaustion.follow(database, session, stored, now, tells=False)
         if after["status"] == "active":
             placing.place(database, session, after)
@@ -208,7 +208,7 @@ def _place_or_clear(
     before: StoredCampaign | None,
     after: StoredCampaign,
 ) -> None:
-    """Update the zones to a changed campaign; skip old targets if the rows stay the same."""
+    """Update the zones after a campaign's change; skip its old targets if its rows are the same."""
     was_active = before is not None and before["status"] == "active"
     if after["status"] == "active":
         same = was_active and before is not None and placing.rows(before) == placing.rows(after)

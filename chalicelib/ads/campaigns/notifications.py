@@ -27,7 +27,8 @@ _TRUE_IN: Mapping[Kind, Status] = {
 def notify_due(runtime: Runtime) -> int:
     """Notify the makers of campaigns with notes; return the number of campaigns.
 
-    A crash before the notes go repeats them, which notifies nobody twice.
+    After a crash before the notes' removal, the next run repeats the events; no maker gets two
+    notifications.
     """
     rows, read_at = CAMPAIGNS.of(runtime.database), runtime.now()
     noted = list(rows.find(NOTED, {"notes": 1, "by": 1}).limit(MOST_AT_ONCE))

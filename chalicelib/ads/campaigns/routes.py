@@ -30,7 +30,7 @@ from chalicelib.runtime import Runtime
 
 
 def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
-    """Declare the routes of campaigns; `on_change` expires the container's zones."""
+    """Declare the routes of campaigns; `on_change` expires the zones in the container's memory."""
     _declare_campaigns(route, runtime, on_change)
     _declare_removal(route, runtime, on_change)
     _declare_activation(route, runtime, on_change)
@@ -107,7 +107,7 @@ def _declare_activation(route: Route, runtime: Runtime, on_change: Callable[[], 
     ) -> Ok[CampaignAnswer]:
         """Activate a campaign: put its ads into its zones.
 
-        Before its flight, it is served from the start on. Without money for one event it is
+        Its ads are served from the flight's start on. Without money for one event it may be
         exhausted at once.
         """
         del request

@@ -131,7 +131,7 @@ def _secure_url(text: str) -> str:
 def _html(text: str) -> str:
     if len(text.encode()) > MAX_HTML_BYTES:
         raise ValueError(f"the HTML must have at most {MAX_HTML_BYTES} bytes")
-    # A database has no NUL within a text; DEL shows nothing, and takes six bytes of an answer.
+    # HTML has no NUL; DEL shows nothing, and takes six bytes of a response.
     if "\0" in text or "\x7f" in text:
         raise ValueError("the HTML must not contain NUL or DEL")
     return text

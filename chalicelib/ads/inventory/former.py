@@ -17,8 +17,8 @@ from chalicelib.ads.inventory.creatives import StoredAdUnit, creative_id
 from chalicelib.database import Collection, Document
 
 PAGE_DAYS = 365
-# A frame's address is valid until the end of the next day (UTC). For some seconds more, containers
-# with an older zone in memory sign such addresses.
+# A frame's address is valid until the end of the next day (UTC). For some seconds after a change,
+# containers with an older zone in memory still sign addresses of the former markup.
 MARKUP_HOURS = 49
 # Former pages and markup of one campaign; further ones replace the oldest.
 MAX_PAGES = 1_000

@@ -13,7 +13,7 @@ MAX_LISTED_ADVERTISERS = 400
 
 
 class Size(Input):
-    """A zone's place on the page, in CSS pixels."""
+    """The size of a zone's place on the page, in CSS pixels."""
 
     width: int = Field(ge=1, le=10_000)
     height: int = Field(ge=1, le=10_000)

@@ -35,7 +35,7 @@ from chalicelib.database import Document
 
 # The ids settle the order of equal eCPMs, so that one inventory has one form.
 _ORDER = {"ecpm_micros": -1, "campaign_id": 1, "ad_unit_id": 1}
-# With more different prices in a campaign's rows, an update sorts the whole zone.
+# Distinct eCPMs in a campaign's rows; with more of them, an update sorts the whole zone.
 MAX_PARTS = 4
 # The fields of a zone that decide on an entry.
 _RULES = (
@@ -111,7 +111,7 @@ def place(
     """Put the campaign's rows into its targets, and remove them from all other zones.
 
     Zones in `untouched` have these rows already and do not change. The caller's transaction must
-    write the campaign before.
+    write the campaign before this call.
     """
     done = {_key(target) for target in untouched}
     targets = [target for target in campaign["targets"] if _key(target) not in done]

@@ -42,7 +42,7 @@ class ZoneState(Rules, BriefRows):
 
 
 def refill(database: Database[Document], rng: random.Random) -> int:
-    """Let waiting campaigns enter zones that now have a place; return the number of entries.
+    """Place waiting campaigns in zones with new room or rules; return the number of placings.
 
     The zones come in random order, so that a run that ends early starves none. The run stops after
     TIME_SHARE of the invocation's remaining time, to leave time for the next steps. Two runs at
@@ -108,9 +108,10 @@ def _is_told_wrong(zone: Rules, row: WaitingRow) -> bool:
 
 
 def _enter(database: Database[Document], zone: ZoneKey, campaign_id: str) -> bool:
-    """Place one campaign in a zone; return False if the campaign did not enter.
+    """Place one campaign in a zone; return whether this transaction placed the campaign.
 
-    A campaign that is not active or does not target the zone stops waiting there.
+    A campaign that is not active or does not target the zone stops waiting there instead. The rows
+    of a placed campaign may all wait again, with a new reason.
     """
     target: StoredTarget = {"site_id": zone[0], "zone_id": zone[1]}
 

@@ -1,4 +1,4 @@
-"""The interface to zones, and the answers' shapes of creatives."""
+"""The interface to zones, and the API's forms of creatives."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -33,7 +33,7 @@ AdLine = Annotated[str, Field(max_length=MAX_LINE_CHARACTERS)]
 
 
 class ZoneSizeAnswer(TypedDict):
-    """A zone's place on the page, in CSS pixels."""
+    """The size of a zone's place on the page, in CSS pixels."""
 
     width: int
     height: int
@@ -82,7 +82,7 @@ class TextCreativeAnswer(TypedDict):
 
 
 class HtmlCreativeAnswer(TypedDict):
-    """Markup of the advertiser's own, as the advertiser alone gets it."""
+    """The advertiser's own markup; only the advertiser and admins read it in this form."""
 
     type: Literal["html"]
     landing_url: LandingUrl
@@ -114,7 +114,7 @@ def zone_answer(zone: ZoneDescription) -> ZoneAnswer:
 
 
 def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
-    """Declare the routes of zones; `on_change` expires the container's zones."""
+    """Declare the routes of zones; `on_change` expires the zones in the container's memory."""
     database = runtime.database
 
     @route("PUT", "/sites/{site}/zones/{zone}", limit=INVENTORY, raises=(ChangeTooLarge,))

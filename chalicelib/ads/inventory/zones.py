@@ -20,15 +20,15 @@ from chalicelib.ads.inventory.rows import BRIEF_ROW, AdRow, BriefRow, BriefRows,
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 
-# The latest changes that a zone stores, and the most campaigns of each. From them a container with
-# an older version reads only the changed rows. After a change of more campaigns
-# the container reads the whole zone.
+# A zone stores its latest MAX_CHANGES changes, each with its campaigns, so that a container with an
+# older version reads only the rows of these campaigns. After a change of more than
+# MAX_CAMPAIGNS_OF_CHANGE campaigns the container reads the whole zone.
 MAX_CHANGES = 32
 MAX_CAMPAIGNS_OF_CHANGE = 20
 
 
 class ZoneSize(TypedDict):
-    """A zone's place on the page, in CSS pixels."""
+    """The size of a zone's place on the page, in CSS pixels."""
 
     width: int
     height: int
@@ -227,10 +227,10 @@ def get_with_ads(database: Database[Document], site_id: str, zone_id: str) -> Se
 def since(
     database: Database[Document], site_id: str, zone_id: str, version: int
 ) -> tuple[ServedZone, list[str] | None]:
-    """Return a zone with the rows of the campaigns that changed since a version, and their ids.
+    """Return a zone with the rows of campaigns changed since a version, and these campaigns' ids.
 
     None for the ids: the zone does not store every change since, so its rows are incomplete.
-    Without changes: no rows and no ids. One read. Raises UnknownZone.
+    Without changes: no rows, and [] for the ids. One read. Raises UnknownZone.
     """
     newer = {"$gt": ["$$this.version", version]}
     changes = {"$filter": {"input": "$changes", "cond": newer}}
@@ -282,7 +282,7 @@ def unknown(database: Database[Document], targets: Sequence[StoredTarget]) -> li
 
 
 def any_of(targets: Iterable[StoredTarget]) -> dict[str, list[Document]]:
-    """Return the query for these zones, with one clause per site to shorten 1,000 zones."""
+    """Return the query for these zones; one clause per site shortens a query for 1,000 zones."""
     by_site: dict[str, list[str]] = {}
     for target in targets:
         by_site.setdefault(target["site_id"], []).append(target["zone_id"])

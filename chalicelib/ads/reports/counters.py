@@ -1,7 +1,7 @@
 """Pre-aggregated reports of the event worker: by hour with minutes, by day with hours.
 
 One document per campaign x ad unit x site x zone x period (UTC) x shard. Each batch writes to one
-of several shards, because workers with one document would wait for each other. Readers add the
+of several shards, because workers with one document would wait for each other. Queries add the
 shards up. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical pre-aggregated reports.
 """
 
@@ -61,7 +61,7 @@ class EventCounts(TypedDict, total=False):
 class StoredReport(EventCounts):
     """A stored report: an hour has counts by `minutes`, a day has counts by `hours`.
 
-    Weeks, months and years have no shard but `parts`: the counts of each day or month in them, by
+    Weeks, months and years have no `shard`. Their `parts` are the counts of each day or month, by
     its first day (YYYYMMDD).
     """
 
@@ -116,7 +116,7 @@ class CountedEvent(NamedTuple):
 
 
 class Uncountable(Exception):
-    """MongoDB refuses an addition to a report's document, such as beyond 64 bits."""
+    """MongoDB refuses an addition to a report's document, such as a sum beyond 64 bits."""
 
     def __init__(self, place: AdPlace, period: datetime, length: timedelta) -> None:
         super().__init__(f"{place} from {period}")

@@ -34,7 +34,7 @@ def read(logs: Sequence[Log], span: Span, after: HitPosition | None, limit: int)
 
 
 def each(logs: Sequence[Log], span: Span) -> Iterator[StoredHit]:
-    """Yield the hits of a span from all logs, each hit once; from two logs by time and id."""
+    """Yield each hit of a span once, from all logs; with two logs, in the order of time and id."""
     if len(logs) == 1:
         yield from logs[0].aggregate(span, [])
         return

@@ -1,7 +1,7 @@
 """Admission of names: decide, without the database, whether a name gets its own row on a day.
 
-A *known* name is a page of the site, or was among yesterday's most read names. Any other name needs
-the votes of networks. A network has a few votes a day, so a stranger who invents names cannot use
+A *known* name is a page of the site, or was among the day before's most read names. Any other name
+needs votes of networks. A network has a few votes a day, so a stranger who invents names cannot use
 up the room.
 """
 
@@ -16,7 +16,7 @@ Via = Literal["known", "one", "two"]
 # vote, and the day no room for such names. spent: its networks have no votes left.
 Cause = Literal["full", "unconfirmed", "spent"]
 CAUSES: Final[tuple[Cause, ...]] = ("full", "unconfirmed", "spent")
-# The votes that confirm a name: an inventor of names has one network.
+# The number of votes that confirm a name; a stranger who invents names has one network.
 _ENOUGH = 2
 
 

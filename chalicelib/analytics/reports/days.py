@@ -1,7 +1,7 @@
-"""Pre-aggregated reports: one document for each site, path, day and shard.
+"""Pre-aggregated reports: one document for each path or source of a site, day and shard.
 
 The path `*` stands for the whole site, and counts a visitor of two pages once. Workers would wait
-for each other at a single document, so each batch draws one of several shards. Readers sum the
+for each other at a single document, so each batch draws one of several shards. Queries sum the
 shards. Workers preallocate nothing: MongoDB no longer moves a growing document. Source: "MongoDB
 Applied Design Patterns", ch. 4, pre-aggregated reports.
 """
@@ -119,7 +119,7 @@ class Subject(NamedTuple):
 
 
 class DayKey(NamedTuple):
-    """The key of a day's documents: of a site's paths (no dimension), or of a dimension."""
+    """The key of a site's documents on a day: of a dimension, or of paths (no dimension)."""
 
     site: str
     dimension: Dimension | None
@@ -180,7 +180,7 @@ def field_of(hit: StoredHit) -> CountedField:
 
 
 def places_of(hit: StoredHit) -> list[Place]:
-    """Return the places that count a hit: the site, its path, and the sources of a view."""
+    """Return the places that count a hit: the whole site, the hit's path, a view's sources."""
     site, day = hit["site"], day_of(hit["ts"])
     found = [Place(Subject(site, None, value), day) for value in (WHOLE_SITE, hit["path"])]
     if hit["kind"] == "view":
@@ -214,7 +214,7 @@ def add(
 
 
 def increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[str, int]:
-    """Return the `$inc` of a document: one total for each field, over all hits."""
+    """Return the `$inc` of a document: each field's total, and its counts by part of the day."""
     counts: dict[str, int] = {}
     for field, minutes in fields.items():
         counts[field] = sum(minutes.values())
@@ -264,7 +264,7 @@ class Group:
         self.places: Sequence[Place] = places_of(hit)
         self.minutes: Minutes = {}
         self.networks: set[str] = set()
-        # (visitor, time) of each view; bots and feed readers count no visitors.
+        # (visitor, time) of each view with a visitor; bots and feed readers are no visitors.
         self.visits: list[tuple[str, datetime]] = []
 
 

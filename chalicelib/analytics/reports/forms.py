@@ -73,7 +73,7 @@ class NameQuery(Input):
 
 
 class StatsQuery(SpanQuery, NameQuery):
-    """The query of a report on hits, of all pages or sources, or of one."""
+    """The query of a report on hits: of a site, its pages or sources, or one page or source."""
 
     group: Group | None = Field(
         None, description="What each period has a row of its own for; left out, one row for all."
@@ -89,9 +89,9 @@ class StatsQuery(SpanQuery, NameQuery):
         return self
 
     def report(self, site: str, time_zone: str) -> Report:
-        """Return the report that the query names, for a site in a time zone.
+        """Return the report of the query; `time_zone` is the zone of a query without `tz`.
 
-        Raises InvalidRequest for a span that is empty there.
+        Raises InvalidRequest for a span that is empty in the zone.
         """
         tz = self.tz or time_zone
         bounds = spans.span(self.start, self.end, tz)
@@ -141,7 +141,7 @@ class StatsCsv(Text):
 
 
 class StatsRow(TypedDict):
-    """Hits of a period, or of a path or another group in it."""
+    """The counts of a period; with a group, of one page or source in the period."""
 
     period: Annotated[datetime, Field(description="When the period starts.")]
     path: NotRequired[ShownPath]

@@ -1,8 +1,8 @@
 """Late names: hits before a name's admission count as `*other*`, and later move to the name.
 
-The log shows their number: its hits of a name beyond the name's own counts are in `*other*`. One
-transaction moves them, and a repeat moves nothing. The visitors of `*other*` stay as long as it has
-hits: they may have read its other pages.
+The log shows the number of these hits: its hits of a name, less the name's own counts, are in
+`*other*`. One transaction moves them, and a repeat moves nothing. The visitors of `*other*` stay as
+long as it has hits: they may have read its other pages.
 """
 
 import itertools
@@ -39,8 +39,8 @@ from chalicelib.analytics.settings import SiteAnalytics, kept_since
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.runtime import Runtime
 
-# Longer than a worker's transaction, its retries and the skew of two clocks. After this time no
-# worker counts a hit of the name as `*other*` any more.
+# Longer than a worker's transaction, its retries and the skew of two clocks. Once this time has
+# passed since a name's admission, no worker counts a hit of the name as `*other*`.
 GRACE = timedelta(seconds=90)
 _NAMES_AT_ONCE = 100
 _HITS_AT_ONCE = 10_000
@@ -52,7 +52,7 @@ Cells = dict[CountedField, Counter[int]]
 class LateName(TypedDict):
     """A name with earlier hits in `*other*`; `_id` is the id of its first shard (`name_of`).
 
-    `at`: the time of the last admission or attempt.
+    `at`: the time of the name's admission, or of the last run that tried to move its hits.
     """
 
     _id: str
@@ -87,9 +87,9 @@ def note_late(
 
 
 def follow(runtime: Runtime) -> int:
-    """Move the hits of due late names, up to a run's bound of names; return the number of names.
+    """Move the hits of due late names, up to a run's bound; return the number of moved names.
 
-    A name waits for a later run if an early hit has changed its counts meanwhile, or if its site
+    A name waits for a later run if a hit has changed the counts that this run read, or if its site
     has two logs during a move.
     """
     database, now = runtime.database, runtime.now()
@@ -171,7 +171,8 @@ def _counts(
 ) -> dict[str, Cells]:
     """Return the log's counted hits of each name up to its last minute, by field and minute.
 
-    The server groups the hits, or they come as a stream: a busy name may have a million a day.
+    A busy name may have a million hits a day. So the server groups the hits of a transactional
+    log; hits of another log come as a stream.
     """
     found: dict[str, Cells] = {name: _empty() for name in names}
     stages = _stages(of, list(names))
@@ -200,7 +201,7 @@ def _first_visits(
 
 
 def _span(of: DayKey, end: int) -> Span:
-    """Return the span of a day before a minute."""
+    """Return the span from the start of a day to a minute, exclusive."""
     return Span(of.site, of.day, of.day + min(DAY, timedelta(minutes=end)))
 
 

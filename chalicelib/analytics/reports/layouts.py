@@ -9,7 +9,7 @@ from chalicelib.database import Document
 
 
 class Layout(Protocol):
-    """The fields of one layout. A document may have counts in both layouts; readers sum them."""
+    """The fields of one layout. A document may have counts in both layouts; queries sum them."""
 
     name: LayoutName
 
@@ -38,7 +38,7 @@ class Layout(Protocol):
         ...
 
     def rewritten(self) -> Document:
-        """Return the `$set` that makes this layout of the field `cells`, an array of {at, hits}."""
+        """Return the `$set` that makes this layout from the array `cells` of {at, hits}."""
         ...
 
 

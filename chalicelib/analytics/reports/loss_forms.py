@@ -43,7 +43,7 @@ class LossesQuery(Input):
 
 
 class DroppedAnswer(TypedDict):
-    """Faults of beacons: hits that were dropped, and details that were."""
+    """Faults of beacons: the numbers of dropped hits and of dropped details."""
 
     path: NotRequired[Annotated[int, Field(description="Hits without a path that browsers have.")]]
     number: NotRequired[Annotated[int, Field(description="Hits beyond the 20 of a beacon.")]]

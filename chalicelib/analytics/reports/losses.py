@@ -18,7 +18,7 @@ from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject, name_of
 from chalicelib.database import Document
 
-# A beacon has the id of its first hit. No hit's id has this mark, so their receipts differ.
+# A beacon has its first hit's id. The mark, which no hit's id has, makes the two receipts differ.
 _MARK = "~"
 _COUNTED = ("hits", "bots", "feeds")
 _FIELDS = ("day", "path", "dimension", "value", "dropped", "causes", *_COUNTED)

@@ -1,4 +1,4 @@
-"""Rewriting a site's days in its new layout; readers understand both layouts meanwhile."""
+"""Rewriting a site's days in its new layout; meanwhile queries read both layouts."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

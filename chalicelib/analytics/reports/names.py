@@ -1,7 +1,8 @@
 """The names of a day's reports: pages and sources with rows of their own.
 
-`admission` decides on each name without a document in the day's reports. The transaction that
-admits a name also counts it. If the container remembers all names of a batch, it reads nothing.
+`admission` decides on each name that has no document yet in the day's reports. The transaction that
+admits a name also counts its hits. If the container remembers all names of a batch, the admission
+reads nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -85,7 +86,7 @@ class Pages(Protocol):
     """Other features' knowledge of pages."""
 
     def among(self, runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
-        """Return the places whose path is a page, or the page of one of its nodes."""
+        """Return the places whose path is a page: of content, or of one of the place's nodes."""
         ...
 
 
@@ -102,7 +103,7 @@ class Names(NamedTuple):
 
 
 class NameBook:
-    """Admits names; one for each container, which remembers counted names to save reads."""
+    """The admission of names, with a container's memory of counted names, which saves reads."""
 
     def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
@@ -206,7 +207,7 @@ class NameBook:
 
 
 def _find_places(hits: Iterable[StoredHit]) -> Iterator[Place]:
-    """Yield each path, referrer and campaign of hits once: a stranger may choose their names."""
+    """Yield once each place with a name that a stranger may choose: path, referrer, campaign."""
     paths: set[tuple[str, int, str]] = set()
     sources: set[tuple[str, int, Dimension, str]] = set()
     for hit in hits:

@@ -21,7 +21,7 @@ from chalicelib.database.validators import AtMost
 
 # From the beginning of the day; hits more than two days late have no visitor.
 KEPT = timedelta(days=4)
-# A repeated read renews a visitor's last time only after this time, to save writes.
+# Within this time after a visitor's last noted hit, a repeated read of a page writes nothing.
 RENEWED_AFTER = timedelta(seconds=30)
 # The most subjects of a visitor on a day; further subjects count the hits and no visitor.
 MAX_SUBJECTS = 500
@@ -33,7 +33,7 @@ _FOLLOWED_AT_ONCE = 10_000
 
 
 class StoredVisitor(TypedDict):
-    """A visitor of a day, `_id` is `site:day:visitor`; `seen` are digests of their subjects."""
+    """A visitor of a day; `_id` is `site:day:visitor`, and `seen` has digests of subjects."""
 
     _id: str
     site: str
@@ -47,7 +47,7 @@ VISITORS = Collection(
     StoredVisitor,
     indexes=(
         IndexModel([("site", ASCENDING), ("last", ASCENDING)]),
-        # The day and not the last time: each hit would move that in the index.
+        # By `day` and not by `last`: a change of `last` would move the visitor in this index too.
         IndexModel([("day", ASCENDING)], expireAfterSeconds=int(KEPT.total_seconds())),
     ),
     shard_key={"_id": "hashed"},
@@ -55,7 +55,7 @@ VISITORS = Collection(
 
 
 class Noted(NamedTuple):
-    """A visitor's last time on a day, and the digests of their subjects."""
+    """The time of a visitor's last hit on a day, and the digests of the visitor's subjects."""
 
     last: datetime
     seen: set[int]
@@ -72,7 +72,7 @@ class BatchVisitor:
 
 
 class Visitors:
-    """A container's memory of visitors: a page that a visitor reads again costs no write."""
+    """A container's memory of visitors; it saves the write if a visitor soon repeats a page."""
 
     def __init__(self, database: Database[Document], bounds: AnalyticsBounds) -> None:
         self._database = database
@@ -91,7 +91,7 @@ class Visitors:
         """Note visitors in the caller's transaction.
 
         Returns a (place, time) for each new visitor of a place, and the notes by visitor for
-        `remember`. If `remember` has a visitor, a repeat within RENEWED_AFTER writes nothing.
+        `remember`. For a remembered visitor, a repeat within RENEWED_AFTER writes nothing.
         """
         met = self._met(groups)
         if not met:
@@ -224,7 +224,7 @@ def _name_paths(database: Database[Document], span: Span, hits: Counter[str]) ->
 
 
 def _hits(logs: Sequence[Log], span: Span) -> Counter[str]:
-    """Return the views of each path; of a site in a move, hit by hit from both logs."""
+    """Return the views of each path; during a move, count hit by hit from both logs."""
     if len(logs) > 1:
         return Counter(hit["path"] for hit in together.each(logs, span) if hit["kind"] == "view")
     hits: Counter[str] = Counter()

@@ -27,9 +27,10 @@ _PARTS = tuple(name for name in COUNTED_FIELDS if name != "hits")
 def read(
     database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[Row], list[Any] | None]:
-    """Return up to `limit` rows by period and key, and the position of the next rows.
+    """Return up to `limit` rows by period and key, and the position of the last of these rows.
 
-    A position is [period in ISO form, key]. Periods without a hit have no row.
+    A position is [period in ISO form, key]; None: no rows follow. Periods without a hit have no
+    row.
     """
     if report.is_of_one and report.by in BY_DAYS and not report.is_by_days:
         return zones.read(database, report, after, limit)

@@ -31,8 +31,8 @@ def differences(
 ) -> list[Document]:
     """Return the differences of a day's reports from the logs' hits.
 
-    Each is {subject, hits, reported}. Run it for a day that the log still has, after all its hits
-    have counted.
+    Each is {subject, hits, reported}. The comparison is right for a day that the log still has,
+    once all hits of the day have counted.
     """
     reported = dict(_sum_reports(database, site, day))
     counted = _count_hits(together.each(logs, Span(site, day, day + DAY)), reported.keys())

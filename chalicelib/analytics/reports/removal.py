@@ -59,7 +59,7 @@ def _free(
 def remove_path(
     database: Database[Document], logs: Sequence[Log], site: str, path: str, now: datetime
 ) -> None:
-    """Delete a path's days, and subtract its hits from the site's whole, a day at a time.
+    """Delete a path's hits from the logs; then, day by day, its counts, also from the whole site.
 
     The site's visitors stay: they may have read other pages too. So do its sources, which have no
     counts by page. Sessions of the days are due again: some began on the page. Raises
@@ -73,7 +73,7 @@ def remove_path(
 
 
 def _check_forget(logs: Sequence[Log], field: str) -> None:
-    """Raise LogCannotForget unless all logs can; during a move, a site may have one that cannot."""
+    """Raise LogCannotForget if a log cannot forget hits; during a move, a site has two logs."""
     if not all(log.can_forget for log in logs):
         raise LogCannotForget(field)
 

@@ -14,7 +14,7 @@ BY_DAYS: Final[tuple[Period, ...]] = ("day", "week", "month", "year")
 
 
 class Row(TypedDict):
-    """A period of a report; `key` is the value of its group, empty without a group."""
+    """The counts of a period; `key` is the row's path or source, empty without a group."""
 
     period: datetime
     key: str
@@ -35,7 +35,7 @@ class Report:
     tz: str = "UTC"
     path: str | None = None
     group: Group | None = None
-    # The only source of the report, in its group; the only page is `path`.
+    # The report's only source, a value of `group`; None: all sources. For one page, see `path`.
     value: str | None = None
 
     @property
@@ -46,7 +46,7 @@ class Report:
 
     @property
     def is_of_one(self) -> bool:
-        """Return whether all rows have one path, or the site's whole."""
+        """Return whether all rows are about one path, or about the whole site."""
         return self.group is None or (self.group == "path" and self.path is not None)
 
     @cached_property

@@ -55,9 +55,9 @@ def _declare_counts(route: Route) -> None:
     ) -> Ok[StatsPage] | StatsCsv:
         """Read how often a site's pages were read, by period and group, in any time zone.
 
-        Without `tz` it is in the zone of the site's settings. Periods without a hit have no row.
+        Without `tz`, the zone is the site's setting. Periods without a hit have no row.
         With `Accept: text/csv` the whole report comes as a file of up to 20,000 rows; `limit` and
-        `cursor` are not looked at then.
+        `cursor` then have no effect.
         """
         found = permissions.of_reader(request.runtime.database, site, caller)
         report = query.report(site, zone_of(found))
@@ -81,7 +81,7 @@ def _declare_counts(route: Route) -> None:
     def get_page_counts(
         request: Request, caller: Principal | None, query: PageCountsQuery
     ) -> Ok[CountsByPath]:
-        """Read how often pages were read, for what they show of themselves: up to 100 at once."""
+        """Read how often pages were read, for pages to show their own number: up to 100 at once."""
         database = request.runtime.database
         found = permissions.of_reader(database, query.site, caller)
         headers = {"Cache-Control": _A_MINUTE} if found["public"] else {}
@@ -115,7 +115,7 @@ def _declare_hits(route: Route) -> None:
     ) -> Ok[Losses]:
         """Read what reports lack, by day (UTC): faults of beacons, and hits without a row.
 
-        A beacon's hit without a path is dropped, and so is any other detail that is wrong.
+        A hit without a valid path is dropped; a hit with another wrong detail loses this detail.
         """
         check_publisher(publisher, site)
         database = request.runtime.database

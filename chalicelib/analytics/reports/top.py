@@ -1,4 +1,4 @@
-"""Yesterday's most read pages and sources: these names need no votes."""
+"""The most read pages and sources of the day before: these names need no votes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -56,7 +56,7 @@ class Tops:
 def _aggregate(
     rows: Any, field: str, missing: list[DayKey], most: int
 ) -> dict[DayKey, frozenset[str]]:
-    """Return the `most` names of each day by visitors: one reader can make any number of hits."""
+    """Return up to `most` names of each day, by visitors: one visitor can make many hits."""
     key = {"site": "$site", "day": "$day", "dimension": "$dimension"}
     pipeline: list[Document] = [
         {"$match": {"$or": [of.filter for of in missing]}},

@@ -26,7 +26,7 @@ _OUTSIDE = -1
 def read(
     database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[Row], list[Any] | None]:
-    """Return up to `limit` rows after a position, and the position of the next rows."""
+    """Return up to `limit` rows after a position, and the last row's position if more follow."""
     edges = report.edges
     first = 0
     if after:

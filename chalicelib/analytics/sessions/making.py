@@ -117,9 +117,9 @@ _EVERYTHING = "days"
 class Due(TypedDict):
     """A day with sessions to make; `_id` is `site/day`.
 
-    `until` and `hits`: the end of the hours in its sessions, and their number of hits in reports.
-    Two documents differ. In `days`, `until` is the time from which the next run reads changes.
-    `site/*` has the lease of the run that makes a day of the site.
+    `until`: the end of the hours that the day's sessions are made from. `hits`: the reports' hits
+    of these hours. Two kinds of `_id` differ. In `days`, `until` is the time from which the next
+    run reads changes. `site/*` has the lease of the run that makes a day of the site.
     """
 
     _id: str
@@ -255,7 +255,7 @@ def _lease(
 ) -> bool:
     """Lease a row; return False if another run holds it.
 
-    `is_made`: insert a missing row. Without it, a missing row is False.
+    `is_made`: insert a missing row. Without it, return False for a missing row.
     """
     free = {"_id": row_id, "leased_until": {"$not": {"$gt": now}}}
     leased = {"$set": {"leased_until": now + LEASE}}

@@ -46,7 +46,7 @@ class PageCount(TypedDict):
 
 
 class StoredPeriod(TypedDict):
-    """The sums of a period, for a site or one of its users; readers compute the means."""
+    """The sums of a period, for a site or one of its users; the API computes the means."""
 
     _id: str
     site: str
@@ -126,9 +126,10 @@ class SessionReport:
 def read(
     database: Database[Document], report: SessionReport, after: Sequence[Any] | None, limit: int
 ) -> tuple[list[StoredPeriod], list[Any] | None]:
-    """Return up to `limit` periods by time and user, and the position of the next periods.
+    """Return up to `limit` periods by time and user, and the position of the last of these.
 
-    A position is [period in ISO form, user]. Periods without a session have no row.
+    A position is [period in ISO form, user]; None: no periods follow. Periods without a session
+    have no row.
     """
     rows = PERIODS[report.by].of(database).find(_where(report, after))
     found = list(rows.sort([("period", ASCENDING), ("user", ASCENDING)]).limit(limit + 1))

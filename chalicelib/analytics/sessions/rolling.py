@@ -76,7 +76,7 @@ def roll_up(database: Database[Document], site: str, day: datetime) -> None:
 
 
 class _Part(NamedTuple):
-    """The periods of some users on a site's day; None for users: of the whole site."""
+    """The periods of some users on a site's day; `users` None: the whole site's periods."""
 
     site: str
     day: datetime

@@ -23,7 +23,7 @@ def clean(address: str) -> str:
     """Return the path of a page's address: decoded, in NFC, without query, fragment, last slash.
 
     `clean(clean(address)) == clean(address)`: a path is an address of its page. Raises ValueError
-    for an address that is not absolute, or too long, or that no browser sends.
+    for an address that begins without a slash or that no browser sends, and for too long a path.
     """
     if not address.startswith("/"):
         raise ValueError("a path must begin with a slash")

@@ -30,9 +30,9 @@ def host_of(address: str | None) -> str | None:
 
 
 def campaign(address: str) -> str | None:
-    """Return the campaign in the query of a page's address, as `source/medium/name`.
+    """Return the campaign of a page's address as `source/medium/name`; None: no campaign.
 
-    In lower case: `Newsletter` and `newsletter` are one source, as people type them.
+    In lower case: people type one source as `Newsletter` and as `newsletter`.
     """
     query = address.partition("#")[0].partition("?")[2]
     if "utm_" not in query:

@@ -1,4 +1,4 @@
-"""Blobs in S3: multipart uploads that clients send to the bucket themselves, and read there.
+"""Blobs in S3, by multipart upload; clients write to the bucket and read from it themselves.
 
 Every part has its SHA-256, which the signed address includes. So S3 refuses other bytes, and a
 repeat of a part changes nothing.
@@ -124,7 +124,7 @@ class S3Blobs:
                 )
             )
         except _Missing:
-            # Another call has finished it.
+            # Without an upload, another call may have finished the blob.
             if not self._has(blob, length):
                 raise BlobGone(blob) from None
 
@@ -143,7 +143,7 @@ class S3Blobs:
         return content
 
     def is_checked(self, length: int) -> bool:
-        """Return whether a second read of this length fits a call's time."""
+        """Return whether reading a blob of this length again fits the time of a finish."""
         return length <= _CHECKED_BYTES
 
     def reading_address(self, blob: str, media_type: str, disposition: str) -> str | None:

@@ -60,7 +60,7 @@ def filter_at_present_node(runtime: Runtime, act: Act) -> Document:
 
 def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
     before, left = cast("CommentFields", act["before"]), cast("CommentFields", act["after"])
-    # An approval emptied the reasons.
+    # The decision emptied the reasons: restore them.
     reasons = filing.reasons_without_check(before.get("reasons", []))
     back: CommentFields = {"state": before["state"], "reasons": reasons}
     if "shadow" in before:

@@ -28,8 +28,8 @@ BatchId = Annotated[str, Id, Field(description="The id of a batch.", examples=["
 class BatchComment(Input):
     """A comment of a batch.
 
-    With `as_shown`, the batch decides it only in the shown state and with the shown text; with
-    `edited_at`, only with the text of that edit; null: only with the first text.
+    With `as_shown`, the batch decides the comment only in the shown state and with the shown text.
+    With `edited_at` alone, only with the text of that edit; null: only if it was never edited.
     """
 
     node_id: NodeId
@@ -84,7 +84,7 @@ _Count = Annotated[int, Field(ge=0)]
 
 
 class BatchAnswer(TypedDict):
-    """A batch and its progress: `changed`, `unchanged` and `left` add up to `total` at its end."""
+    """A batch and its progress: `changed`, `unchanged` and `left` count its handled comments."""
 
     id: BatchId
     site: SiteId

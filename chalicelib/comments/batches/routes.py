@@ -27,7 +27,7 @@ def declare(route: Route) -> None:
 
     @route("POST", "/moderation/batches/{batch}/undo", raises=(UnknownBatch, BatchRunning))
     def undo_batch(request: Request, batch: BatchId, moderator: Moderator) -> Accepted[BatchAnswer]:
-        """Undo each decision of an ended batch that no later change of the state has replaced.
+        """Undo the decisions of an ended batch, except where the state has changed since.
 
         The undoing is a batch, too, and a moderator may undo it.
         """

@@ -1,7 +1,7 @@
-"""Blocks of comments: lists, quotes, headings, rules and code, where a writer means them.
+"""Blocks of comments: lists, quotes, headings, horizontal rules, code, where a writer means them.
 
-Each rule here decides whether a line begins a block, and leaves the block to markdown-it. Any
-other line is text, as typed.
+Each parser rule here decides whether a line begins a block, and leaves the block to markdown-it.
+Any other line is text, as typed.
 """
 
 import itertools
@@ -22,12 +22,12 @@ from markdown_it.token import Token
 
 from chalicelib.markdown import BlockRule, without_deep_marks
 
-# Marks of items before text. `+` is a plus, not a mark: "+ cheap".
+# List marks before text. `+` is a plus, not a mark: "+ cheap".
 _BULLET = re.compile(r"([*-])[ \t]+(?=\S)")
 _NUMBER = re.compile(r"([0-9]{1,9})([.)])[ \t]+(?=\S)")
 _LIST_STARTS = frozenset("*-0123456789")
 _NUMBER_MARK = re.compile(r"([0-9]{1,9})([.)])(?:[ \t]|$)")
-# The deepest indentation of another mark in a list; an item's text has at least three spaces.
+# The deepest indentation of a list's next mark; a numbered item's text has at least three spaces.
 _DEEPEST_SIBLING = 2
 _PLUS_LINE = re.compile(r"^\+[ \t]", re.MULTILINE)
 _HAS_PLUS_LINES = "has_plus_lines"
@@ -50,7 +50,7 @@ def _at(state: StateBlock, line: int) -> int:
 
 
 def _list(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a list; end it before a number out of order, since browsers would show the next one."""
+    """Parse a list; end it before a number out of order, as browsers would show another number."""
     position, most = _at(state, line), state.eMarks[line]
     if state.src[position : position + 1] not in _LIST_STARTS:
         return False
@@ -117,7 +117,7 @@ def _count_items(state: StateBlock, first: int, end: int) -> tuple[int, int]:
 
 
 def _quote(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a quote: successive lines with a mark. The next line without a mark is the answer."""
+    """Parse a quote: successive lines with a mark. A line without a mark never continues it."""
     stop = line
     while stop < end and _is_quoted(state, stop):
         stop += 1

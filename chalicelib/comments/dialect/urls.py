@@ -1,4 +1,4 @@
-"""Plain URLs of comments, which become links, and pictures, which become links to them."""
+"""Links in comments: plain URLs become links, and pictures become links to their addresses."""
 
 import re
 from collections.abc import Iterator, Sequence

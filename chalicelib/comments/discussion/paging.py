@@ -75,7 +75,7 @@ class TimedListing(NamedTuple):
     def around(self, target: Comment) -> ListingPage:
         """Return a page around a comment; up to half of the page comes before it.
 
-        If the answer would be too large, the comments before it go to the previous page.
+        If the answer would be too large, the comments before `target` go to the previous page.
         """
         place, limit = position(self.node, target), self.query.limit
         half = (limit - 1) // 2
@@ -120,10 +120,10 @@ class TimedListing(NamedTuple):
 def open_node(
     runtime: Runtime, node_id: str, query: CommentsQuery, caller: Principal | None, *, is_new: bool
 ) -> tuple[Node, Read]:
-    """Return a node as `nodes.find_for`, and the read of its pages.
+    """Return a node as `nodes.find_for`, and a function that reads its pages.
 
-    `is_new`: the caller holds no copy of the page. Then one round trip reads the node and, by a
-    guess, a guest's first page. A node with another layout or order takes a second trip.
+    `is_new`: the caller holds no copy of the page. Then, for a guest, one round trip reads the node
+    and, by a guess, the first page. A node with another layout or order takes a second trip.
     """
     guess = _guess(runtime, node_id, query) if is_new and caller is None else None
     if guess is None:
@@ -145,7 +145,7 @@ def open_node(
 
 
 def _guess(runtime: Runtime, node_id: str, query: CommentsQuery) -> _Guess | None:
-    """Return a guest's first page in the layout of the site's last node; None: no guess.
+    """Return a guest's first page in the layout remembered under `_key`; None: no guess.
 
     Most nodes of a site have one store and one order, and few have been moved.
     """
@@ -167,7 +167,7 @@ def _layout(node: NodeLayout, node_id: str) -> NodeLayout:
 
 
 def _key(node_id: str, query: CommentsQuery) -> str:
-    """Return the memory's key of a guess: its site, whose nodes are alike, and its order."""
+    """Return the memory's key of a guess: the node's id up to its last colon, and the order."""
     return f"comments.guess {node_id.rpartition(':')[0]} {query.order}"
 
 

@@ -1,8 +1,8 @@
 """Placeholders of comments above the replies of a page, so that no reply seems to begin a thread.
 
-Stores list living comments alone. A comment that a reader does not see keeps its place only while
-a page shows a comment below it: a deleted one, one that waits or is hidden, and one by a person
-whom the reader blocks. The path of a comment names all comments above it, so that the places are
+Stores list living comments alone. A comment that a reader does not see (deleted, waiting, hidden,
+or by a person whom the reader blocks) keeps its place only while a page shows a comment below it.
+The path of a comment names all comments above it, so that the places are
 known before anything is read.
 """
 
@@ -93,9 +93,9 @@ def fill_both(
 def read_answered(
     runtime: Runtime, node: Node, rights: Rights, comments: Iterable[Comment]
 ) -> Mapping[str, Comment]:
-    """Return the comments that these `reply_to`, by their ids, as the caller sees them.
+    """Return the comments that `reply_to` of these comments names, by id, as the caller sees them.
 
-    It reads the comments that are not among these, in one round trip.
+    One round trip reads the named comments that are not in `comments`.
     """
     known = {each["id"]: each for each in comments}
     wanted = {each["reply_to"] for each in known.values() if "reply_to" in each}

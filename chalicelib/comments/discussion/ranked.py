@@ -24,7 +24,10 @@ from chalicelib.runtime import Runtime
 
 
 class _Place(NamedTuple):
-    """A root by its key and number, and the path of its thread's last comment on the page."""
+    """A root by its key and number.
+
+    full_slug: the path of the last comment on the page; None: the page does not cut the thread.
+    """
 
     key: int
     seq: int

@@ -245,7 +245,10 @@ def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
 
 
 class _Beside(NamedTuple):
-    """The marks of comments, None without votes and reactions, and the comments they answer."""
+    """The marks of a page of comments, and the comments that their `reply_to` names.
+
+    marks: None if readers neither vote nor react.
+    """
 
     marks: Marks | None
     answered: Mapping[str, Comment]
@@ -261,7 +264,7 @@ def _look_beside(
 def _marks(
     runtime: Runtime, node: Node, comments: Sequence[Comment], rights: Rights
 ) -> Marks | None:
-    """Return the marks of comments and of their page; None without votes and reactions."""
+    """Return the marks of comments and of their page; None if readers neither vote nor react."""
     if not is_marked(rights.settings):
         return None
     ids = chain([marked.PAGE], (each["id"] for each in comments))

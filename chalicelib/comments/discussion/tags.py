@@ -4,8 +4,8 @@ A page depends on its node and its comments: the node's `version` counts their w
 changes its generation. It depends on the query and on the caller, too. An author's time to edit
 ends without a write, so the tag contains the end.
 
-Votes and reactions raise no version. If a page has any, and in an order by votes, the tag covers
-its counts, too. Such a page must be read before its tag is known.
+Votes and reactions raise no version. If readers can vote or react, or the order is by votes, the
+tag covers the page's counts, too. Such a page must be read before its tag is known.
 
 Each write raises the version in the same update, or after it, and a request reads the page after
 the node. So a page shows at least the writes that its version counts. In the reverse order, an old
@@ -82,7 +82,7 @@ class Tags:
 def version_of(node: Node, caller: Principal | None) -> str:
     """Return a text that changes with each change of a node's pages for a caller.
 
-    A shadowed person's own writes change it for them: otherwise it would reveal the shadow.
+    A shadowed person's own writes change their version: an unchanged one would reveal the shadow.
     """
     own: object = None
     if caller is not None:

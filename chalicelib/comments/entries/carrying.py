@@ -108,7 +108,7 @@ def _key(row: CommentEntry, to: str, site: str) -> Document:
 
 
 def _merge(row: CommentEntry, to: str, site: str) -> UpdateOne:
-    """Return the write that makes an entry at the new id, or adds its votes to one there."""
+    """Return the write that makes an entry at the new id, or adds the votes to its entry there."""
     key, values = _key(row, to, site), dict[str, Any](row)
     for name in ("_id", "site", "reactions"):
         values.pop(name)

@@ -1,8 +1,9 @@
 """Comparison of a node's entries with its comments, and the repair of what differs.
 
-It runs while people post. A repair writes an entry only if it is unchanged since it was read, and
-removes an entry without a comment only when no post of its time can be running. A first pass over
-all comments holds a digest of each entry, so that a node of any size fits into a function.
+It runs while people post. A repair writes an entry only if the fields of `_as_read` are unchanged
+since the read. It removes an entry without a comment only LONGEST_RUN after the post, when no call
+can still store the comment. A first pass over all comments holds only an outline of each entry,
+so that a large node fits into a function's memory.
 """
 
 import hashlib
@@ -38,7 +39,7 @@ from chalicelib.runtime import LONGEST_RUN, Runtime
 
 _AT_ONCE = 500
 _DIGEST_BYTES = 12
-# The fields of an entry that its comment decides, and its thread.
+# The fields of an entry that its comment decides. Its thread decides `_COUNTED`.
 _OWN = (
     *("seq", "depth", "posted", "author_id", "author_key", "state"),
     *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "parent_id"),
@@ -121,7 +122,7 @@ def _compare(runtime: Runtime, node: Node) -> Iterator[tuple[Difference, list[Wr
 def _find_suspects(runtime: Runtime, node: Node) -> tuple[_Suspects, Counter[str]]:
     """Return the entries to examine, and the size of each thread, by the ids of comments.
 
-    An entry is missing, may differ from its comment, or has no comment.
+    Each entry to examine is missing, may differ from its comment, or has no comment.
     """
     # Entries first: a comment posted between the two reads is then a suspect without an entry.
     rows: Any = ENTRIES.of(runtime.database).find(all_of(node, node["site"]), _READ)
@@ -251,7 +252,7 @@ def _right_fields(
     comment: Comment, threads: Mapping[str, int], *, is_reported: bool
 ) -> dict[str, Any]:
     """Return the fields that agree with a comment and its thread."""
-    # A root that was stored behind the first pass is a thread of one.
+    # A root that the first pass missed is a thread of one.
     size = max(1, threads[comment["id"]]) if comment["depth"] == 0 else 1
     thread, ranked = _count(comment["depth"], comment["state"], size)
     return {**_own_fields(comment, is_reported=is_reported), "thread": thread, "ranked": ranked}

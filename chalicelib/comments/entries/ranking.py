@@ -13,12 +13,12 @@ from chalicelib.comments.shapes import MOST_WAITING, Node, RankedOrder
 from chalicelib.comments.store import GONE, Root
 from chalicelib.database import Document
 
-# Rank keys are whole numbers from the votes for and against, so that equal is equal and a cursor
-# names a place exactly. `best` is the lower bound of Wilson's score interval for the share of votes
-# for a comment, at 95% (Wilson, "Probable Inference, the Law of Succession, and Statistical
-# Inference", 1927), in ten-thousandths. `top` is the difference. `contro` grows with the number of
-# votes and with their balance. Each update of an entry's votes computes the keys in the server, by
-# `rank_stages`; `rank_keys` is the same in Python.
+# Rank keys are whole numbers from the votes for and against, so equal keys compare as equal, and a
+# cursor names a place exactly. `best` is the lower bound of Wilson's score interval for the share
+# of votes for a comment, at 95% (Wilson, "Probable Inference, the Law of Succession, and
+# Statistical Inference", 1927), in ten-thousandths. `top` is the difference. `contro` grows with
+# the number of votes and with their balance. Each update of an entry's votes computes the keys in
+# the server, by `rank_stages`; `rank_keys` is the same in Python.
 
 # The normal distribution's 97.5th percentile: an interval of 95%.
 Z = 1.96

@@ -1,4 +1,4 @@
-"""Flags on visible comments: they queue a comment, and hold it back from a weight on.
+"""Flags on visible comments: they queue a comment, and with enough weight they hold it back.
 
 An entry has the number of undecided flags (`reports`) and their weight (`flags`). A moderator who
 shows a comment clears its text: flags on this text then need twice the weight. Each further
@@ -41,7 +41,7 @@ def is_over(entry: Mapping[str, Any], held_from: int) -> bool:
 
 
 def is_protected(node: Node, entry: Mapping[str, Any], comment: Comment) -> bool:
-    """Return whether flags never hold back a comment: by staff, pinned or featured."""
+    """Return whether flags never hold back a comment: it is by staff, pinned or featured."""
     author = comment["author"]
     # Readers see a role from an imported file, but such a role protects nothing.
     is_of_staff = author is not None and "role" in author and not author["id"].startswith(IMPORTED)
@@ -63,7 +63,7 @@ def queue_fields(comment: Comment) -> dict[str, Any]:
 
 
 def report_fields(comment: Comment) -> Document:
-    """Return expressions that queue a visible comment's entry with reports, or else unqueue it."""
+    """Return expressions that queue a visible comment's entry if it has reports, or unqueue it."""
     fields = queue_fields(comment)
     values: Document = {name: {"$literal": value} for name, value in fields.items()}
     since = {"$ifNull": ["$queued_at", {"$ifNull": ["$hold_at", comment["posted"]]}]}

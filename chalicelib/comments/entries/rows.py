@@ -47,7 +47,10 @@ class Claim(TypedDict):
 
 
 class Cleared(TypedDict):
-    """The revision of a text that moderators showed, and the doublings of the weight to hold it."""
+    """The revision of a text that moderators showed.
+
+    times: the number of doublings of the weight of flags that holds this text back.
+    """
 
     revision: int
     times: int
@@ -60,17 +63,17 @@ class CommentEntry(TypedDict):
     mentioned: the ids of mentioned people.
     ranked: the comment is a root that ranked pages list: visible, deleted, or with replies.
     thread: the number of comments in a root's thread, in all states and with the root. Pages use
-        it as a hint for their number of threads.
+        it to estimate how many threads they can hold.
     base: votes from before Plaza.
     best, top, contro: the rank keys (`rank_keys`).
-    todo: since when the entry owes its post's settling or its events; None: nothing.
+    todo: since when its post awaits settling, or its events await sending; None: neither does.
     parent_id: the id of the parent; present with a `shadow` only.
     featured: the time when a moderator featured the comment.
     flags: the weight of undecided flags, in hundredths.
     reports: the number of undecided flags for moderators.
     root: the id of the thread's root; missing: release 0.3.0 wrote the entry, and no later
         release has changed it.
-    hold_at: since when flags demand to hold back or queue the comment; removed after that.
+    hold_at: since when flags demand to hold back or queue the comment; missing: they do not.
     revision: the time of the last edit, in milliseconds; missing: never edited.
     queued_at, excerpt, author_name, edited, reasons, claimed: present in a `queue` only.
     """
@@ -116,9 +119,10 @@ class CommentEntry(TypedDict):
 
 
 _RANKED = {"ranked": True}
-# The condition of the index that finds the participants of a node.
+# The condition of the indexes of visible comments.
 TAKING_PART: Document = {"state": "visible"}
-# The filter of comments that all readers see. It excludes a page's own entry, which has no id.
+# The filter of comments that all readers see. It excludes entries for marks on a page, which
+# have no id.
 VISIBLE: Document = {**TAKING_PART, "id": {"$gt": ""}}
 _NEWEST = [("posted", DESCENDING), ("_id", ASCENDING)]
 # The filter of concealed comments that their author sees as visible.
@@ -167,7 +171,7 @@ ENTRIES = Collection(
         IndexModel([("site", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
         # Lists one person's comments in a queue.
         IndexModel([("author_id", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
-        # Lists the queue of moderators of every site.
+        # Lists the queues of all sites together.
         IndexModel(_QUEUE_ORDER, partialFilterExpression=QUEUED),
         # Finds a person's comments for a rename or an erasure.
         IndexModel([("author_id", ASCENDING), ("posted", DESCENDING), ("_id", ASCENDING)]),
@@ -250,7 +254,7 @@ def all_of(node: NodeGeneration, site: str) -> Document:
 def forget_some(rows: MongoCollection[Any], node: Node, until: datetime, most: int) -> bool:
     """Remove rows of a node's comments posted up to `until`; return whether more may remain.
 
-    A call removes at most `most` rows, or all rows of a node with no more comments than that.
+    A call removes at most `most` rows. For a node with at most `most` comments, it removes all.
     """
     where = {**all_of(node, node["site"]), "posted": {"$lte": until}}
     if node["last_seq"] > most:

@@ -20,7 +20,8 @@ MOST_VOTES = 1_000
 def read_own(runtime: Runtime, found: Sequence[Node], user_id: str) -> dict[str, Own]:
     """Return a person's own parts of nodes by node id, without `blocked`.
 
-    Takes one round trip; none if no node is marked with `shadows`. Entries of 0.3.0 take another.
+    Takes one round trip; none if no node is marked with `shadows`. Each node with replies of
+    release 0.3.0 takes another.
     """
     noted = {node["_id"]: node for node in found if node.get("shadows")}
     if not noted:
@@ -85,9 +86,9 @@ def _marks_below(node: Node) -> Document:
 
 
 def _parents(runtime: Runtime, node: Node, row: Any) -> Mapping[str, int]:
-    """Return the number of a row's replies by parent id.
+    """Return the numbers of the replies in a group of entries, by the id of their parent.
 
-    Entries without a parent come from release 0.3.0; for these the store has the parents.
+    Release 0.3.0 wrote entries of replies without the parent: the store has it.
     """
     if row["unplaced"]:
         found = ask(runtime, node, lambda store, now: store.get_many(now, row["unplaced"]))

@@ -75,7 +75,7 @@ def compare_nodes(
 
 
 def compare_node(runtime: Runtime, node: Node) -> Difference:
-    """Repair a node's entries; return the difference before, or zeros while moves prevent it."""
+    """Repair a node's entries; return the difference found; zeros: a move prevented it."""
     try:
         return ask(runtime, node, lambda _store, current: repair(runtime, current))
     except Unavailable:
@@ -113,7 +113,7 @@ def _sweep_node(
         return 0
     removed = entries.delete_many({"site": site, "_id": {"$in": gone}}).deleted_count
     if node is not None and "vacant" not in node:
-        # The removed entries counted in their threads.
+        # The sizes of the threads still include the removed entries.
         if node["last_seq"] > _COMPARED_AT_ONCE:
             nodes.touch(runtime, node_id)
         else:
@@ -132,7 +132,7 @@ def _tell(
     for comment in comments:
         if not telling.has_time():
             return
-        # The message may be lost, or its worker may have run before the change.
+        # The message of the write may be lost, or its worker may have run before the write.
         telling.notify(runtime, node, comment, read_at)
         # A newer `todo` belongs to a later change, which still owes its events: leave it.
         quiet = {**key_of(node, comment["id"]), "todo": {"$lte": runtime.now() - LONGEST_RUN}}

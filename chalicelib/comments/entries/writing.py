@@ -1,7 +1,7 @@
 """Writes of entries: a post inserts the entry before the comment, and each change settles it.
 
-After a crash an entry may lack its comment, never a comment its entry. Readers skip an entry
-without a comment, and `upkeep.sweep` removes it.
+After a crash, an entry may lack its comment, but no comment lacks its entry. Listings skip an
+entry without a comment, and `upkeep.sweep` removes it.
 """
 
 from datetime import datetime

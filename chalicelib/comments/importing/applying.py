@@ -51,7 +51,7 @@ class Keeper(Protocol):
 
 
 def find_node(runtime: Runtime, site: str, thread: StagedThread) -> Node | None:
-    """Return the site's node with a thread's address, or else with its wanted id, or None."""
+    """Return the site's node of a thread, by the thread's address or else by its wanted ids."""
     if thread["url"]:
         where: Document = {"url_key": key_of(thread["url"]), "site": site, **nodes.OCCUPIED}
         found = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
@@ -75,17 +75,17 @@ def _wanted_ids(thread: StagedThread) -> list[str]:
 def _is_of(node: Node, thread: StagedThread) -> bool:
     if not thread["url"] or not node["url"] or key_of(node["url"]) == key_of(thread["url"]):
         return True
-    # The discussion of imported content has its id from the page's former path: the present address
-    # has no slash at its end, and may have another host.
+    # A node of imported content has its id from the page's former path. Its present address has no
+    # slash at its end, and may have another host.
     is_of_page = node.get("public_from") is not None
     return is_of_page and node["_id"] == node_at(node["site"], thread["url"])
 
 
 def make_node(runtime: Runtime, site: str, thread: StagedThread) -> Node:
-    """Insert and return the node of a thread without a node.
+    """Insert and return a node for a thread that has none.
 
-    Returns the node of another writer that came first. Raises Unavailable if other pages have the
-    ids.
+    If another writer was first, returns the node of that writer. Raises Unavailable if nodes of
+    other pages have the wanted ids.
     """
     given: dict[str, Any] = {
         name: value for name, value in thread["settings"].items() if name not in _UNCHECKED
@@ -112,9 +112,9 @@ def has_thread(node: Node | None, thread: StagedThread) -> bool:
 
 
 def take_over(runtime: Runtime, node: Node, thread: StagedThread) -> Node | None:
-    """Mark a node that another import moved but did not settle as this thread's, and return it.
+    """Take over a node that another import moved but has not settled; return the node.
 
-    Returns None if no such import left the node.
+    The mark of the node then names this thread. None: no import left the node unsettled.
     """
     if "imported" not in node:
         return None
@@ -232,7 +232,7 @@ def _present(runtime: Runtime, node: Node | None) -> Present:
 
 
 def _noting(runtime: Runtime, node: Node, rows: StagedRows) -> Present:
-    """Return a `Present` that also notes in the staged rows that the node had the comment."""
+    """Return a `Present` that also notes in staged rows that the node had their comments."""
     present = _present(runtime, node)
     if "imported" in node:
         # Another import moved some of these comments, but did not store their votes yet.
@@ -262,7 +262,7 @@ def _switch(
     is_small = fields["last_seq"] <= MAX_EMBEDDED_COMMENTS
     # A later move returns a small discussion to the `embedded` store.
     returns = {"wanted_store": "embedded"} if node["store"] == "embedded" and is_small else {}
-    # A crash from here on leaves entries behind, which the comparison of counts repairs.
+    # After a crash from here on, entries are missing until the comparison of counts repairs them.
     written = {"written": runtime.now(), "moving": None}
     switched = nodes.NODES.of(runtime.database).find_one_and_update(
         promotion.owner_filter(target),

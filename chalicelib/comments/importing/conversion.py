@@ -195,7 +195,7 @@ class FileConversion(NamedTuple):
 
 
 def _answer_of(comment: ImportedComment, own: Mapping[str, Any]) -> str | None:
-    """Return the key of the answered comment: its `reply_to`, or else its parent."""
+    """Return the key of the comment that a reply answers: its `reply_to`, or else its parent."""
     told = own.get("reply_to")
     return told if isinstance(told, str) else comment.parent
 
@@ -210,9 +210,9 @@ def _order(comment: ImportedComment, own: Mapping[str, Any]) -> str:
 
 
 def _text(text: str, lost: list[str]) -> str:
-    """Return a text without controls but tabs and line ends, cut to the bound.
+    """Return a text cut to the bound, with no control characters except tabs and line ends.
 
-    A cut adds "cut" to `lost`. Raises UnusablePart.
+    A cut adds "cut" to `lost`. Raises UnusablePart for an empty or invalid text.
     """
     whole = _CONTROLS_BUT_LINES.sub("", text)
     if len(whole) > MAX_TEXT_CHARACTERS:

@@ -48,7 +48,7 @@ def lines_of(runtime: Runtime, site: str) -> Iterator[Line]:
 
 
 def nodes_of(runtime: Runtime, site: str) -> Iterator[Node]:
-    """Yield the nodes of a site by their ids."""
+    """Yield the nodes of a site, sorted by id."""
     after = ""
     while True:
         # The default site's nodes stand among all others, since their ids need not name it.
@@ -150,7 +150,7 @@ def _cut(votes: list[Any], reactions: list[Any]) -> tuple[list[Any], list[Any]]:
 def entries_of(
     runtime: Runtime, node: Node, batch: Sequence[Comment]
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the counts of votes and reactions, and `featured`, of entries, by comment id."""
+    """Return parts of the comments' entries, by comment id: votes, reactions and `featured`."""
     keys = [key_of(node, comment["id"])["_id"] for comment in batch]
     where = {"site": node["site"], "_id": {"$in": keys}}
     found: Any = ENTRIES.of(runtime.database).find(where, _MARKED)

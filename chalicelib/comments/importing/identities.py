@@ -93,7 +93,7 @@ def _person(source: Source, named: list[str]) -> str:
 def node_id(source: Source, thread: ImportedThread, url: str) -> str:
     """Return the wanted id of a thread's node: the path of its address, after the site's name.
 
-    For Plaza's own lines it is the id in the file, with this site's name for another site's.
+    For Plaza's own lines: the id in the file, with this site's name in place of another site's.
     """
     if source.format == OWN_FORMAT:
         name = thread.key.partition(":")[2] or thread.key
@@ -111,7 +111,7 @@ def node_at(site: str, url: str) -> str:
 
 
 def other_node_id(wanted: str, url: str) -> str:
-    """Return the second choice of a node's id: another page's node has the wanted id."""
+    """Return the second choice of a node's id, in case another page's node has the wanted id."""
     return f"{wanted}~{key_of(url)[:_SUFFIX_CHARACTERS].replace('_', '-')}"
 
 

@@ -57,7 +57,7 @@ class StagedRows(NamedTuple):
     thread: StagedThread
 
     def batches(self) -> Iterator[list[StagedComment]]:
-        """Yield all by their time and order."""
+        """Yield all rows in batches, sorted by time, then by `order`."""
         found = STAGED.of(self.database).find(self._all(), batch_size=BATCH)
         rows = found.sort([("posted", ASCENDING), ("order", ASCENDING), ("id", ASCENDING)])
         while batch := list(itertools.islice(rows, BATCH)):
@@ -69,7 +69,7 @@ class StagedRows(NamedTuple):
         return [found[each] for each in ids if each in found]
 
     def stored_ids(self, ids: Sequence[str]) -> set[str]:
-        """Return the ids among these with a staged comment."""
+        """Return the ids, among the given ones, that have a staged comment."""
         found = STAGED.read_as(dict[str, Any], self.database).find(self._filter_of(ids), {"id": 1})
         return {row["id"] for row in found} if ids else set()
 
@@ -108,7 +108,7 @@ class Merge:
         self._waiting: dict[str, list[str]] = {}
 
     def __iter__(self) -> Iterator[MergedComment]:
-        """Yield the comments; a comment from before its parent follows the parent."""
+        """Yield the comments; a comment older than its parent follows the parent."""
         for placed in heapq.merge(self._alive(), self._new_rows(), key=_time_of):
             if placed.living is not None or self._has_turn(placed):
                 yield from self._turn(placed)
@@ -134,7 +134,7 @@ class Merge:
                 yield MergedComment(staged=row, parent=self._parent(row, known))
 
     def _known_parents(self, rows: Sequence[StagedComment]) -> set[str]:
-        """Return the ids of the rows' parents and roots, beyond `_came`, in the file or node."""
+        """Return the ids of parents and roots that the file or node has, except ids in `_came`."""
         ids = sorted({each for row in rows for each in _above(row)} - self._came)
         known = self._rows.stored_ids(ids)
         return known | self._present([each for each in ids if each not in known])
@@ -176,7 +176,7 @@ class Merge:
         return came
 
     def _circles(self) -> Iterator[MergedComment]:
-        """Yield the comments in or below circles of parents; a comment of each becomes a root."""
+        """Yield the comments in or below circles of parents; one of each circle becomes a root."""
         parent_of = {each: parent for parent, ids in self._waiting.items() for each in ids}
         while self._waiting:
             first, seen = next(iter(self._waiting.values()))[0], set[str]()
@@ -193,7 +193,7 @@ class Merge:
 
 
 def _above(row: StagedComment) -> list[str]:
-    """Return the ids of a comment's parent and of its thread's root, as far as it has them."""
+    """Return the ids of a comment's parent and root, as far as it has them."""
     return [each for each in (row["parent"], row.get("root")) if each]
 
 

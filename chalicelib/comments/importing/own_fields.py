@@ -76,8 +76,8 @@ def instant_of(value: Any) -> datetime | None:
 
 
 def reasons_of(own: Mapping[str, Any]) -> list[Reason]:
-    """Return the known reasons that hold a comment, but `checking`."""
-    # An import runs no spam check, so no answer would end `checking`.
+    """Return the known reasons that hold a comment, except `checking`."""
+    # An import runs no spam check, so no result of a check would end `checking`.
     known = [each for each in _texts(own.get("reasons")) if each in _REASONS - {"checking"}]
     return cast("list[Reason]", known[:MAX_REASONS])
 

@@ -114,12 +114,12 @@ def _state(state: State) -> State:
 
 
 def _with_reasons(comment: Comment, row: StagedComment, runtime: Runtime) -> Comment:
-    """Add the reasons, the shadow and the time as spam to a comment, and return it."""
+    """Add `reasons`, `shadow` and `spam_since` to a comment if they apply, and return it."""
     if row["reasons"] and comment["state"] not in GONE:
         comment["reasons"] = row["reasons"]
     if "shadow" in row and comment["state"] in CONCEALED:
         comment["shadow"] = row["shadow"]
     if comment["state"] == "spam":
-        # The time as spam begins now: with the file's time, Plaza might wipe the comment at once.
+        # This begins now: with the file's time, Plaza might wipe the comment at once.
         comment["spam_since"] = runtime.now()
     return comment

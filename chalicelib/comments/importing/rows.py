@@ -15,10 +15,10 @@ from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import MAX_REACTIONS
 
 MAX_SAMPLES = 200
-# The TTL removes an import's rows so long after its beginning, if it has not ended.
+# The TTL removes an import's rows this long after the import began, if it has not ended.
 ROWS_KEPT = timedelta(days=7)
 MAX_SAMPLES_OF_THREAD = 20
-# The most people of a comment whose votes and reactions an import stores by person. Further votes
+# An import stores the votes and reactions of at most this many people per comment. Further votes
 # count without their voters; further reactions do not count.
 MAX_BALLOTS = 1_000
 
@@ -64,7 +64,7 @@ class StagedThread(TypedDict):
     """A thread of an import; `_id` is `{run}/{thread}`.
 
     thread: the digest of its key in the file. number: its place in the file.
-    node_id: the wanted id of its node; a node with its address comes first.
+    node_id: the wanted id of its node, unless a node has its address.
     settings: the settings of the new node, if the thread makes it.
     counts, samples: the outcome of its comments, stored before readers see them.
     settled: the most comments of its node that a run has settled.
@@ -96,7 +96,7 @@ class Ballot(TypedDict):
 
 
 class StagedComment(TypedDict):
-    """A comment of an import; `_id` is `{run}/{thread}/{id}`: a repeat stages it once.
+    """A comment of an import; `_id` is `{run}/{thread}/{id}`; staged again, it stays.
 
     parent: the id of the answered comment, which may be missing; root: the parent in that case.
     order: the sort key among comments of the same time.

@@ -55,7 +55,7 @@ class ImportProgress(NamedTuple):
 Tell = Callable[[ImportProgress], None]
 # The run calls it between two steps; False: the run ends there, and another continues.
 GoesOn = Callable[[], bool]
-# True: the run ends. The run calls it before the file, and after each batch of parts.
+# True: the run ends. The run calls it before it reads the file, and after each batch of parts.
 Stops = Callable[[], bool]
 
 
@@ -119,7 +119,7 @@ def conversion_of(runtime: Runtime, wanted: ImportOrder, run: str, at: datetime)
 
 
 class _Work(NamedTuple):
-    """The parts of an import."""
+    """The steps of a run, and their common arguments."""
 
     runtime: Runtime
     wanted: ImportOrder
@@ -196,7 +196,7 @@ class _Work(NamedTuple):
         return STAGED.of(self.runtime.database).find_one(of_thread, {"_id": 1}) is not None
 
     def _settle(self, node: Node, thread: StagedThread) -> Iterator[tuple[int, bool]]:
-        """Settle a node in batches; yield each number of comments, and whether no run came as far.
+        """Settle a node in batches; yield each batch's size, and whether no former run came as far.
 
         Raises Unavailable after three moves of the node.
         """
@@ -210,6 +210,7 @@ class _Work(NamedTuple):
                     if is_new:
                         most = settled
                         self.lease.note_progress(thread, most)
+                        thread["settled"] = most
                     self.lease.keep()
                     yield number, is_new
             except Moved:

@@ -40,9 +40,9 @@ _ENTRY = ("id", "base", "seq", "thread", "state", "featured")
 
 
 def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
-    """Make all data beside a node's comments, also the older ones; yield the size of each batch.
+    """Make the data beside all comments of a node, in batches; yield the size of each batch.
 
-    These are entries, authors, the moderators' queue, search terms, marks, and claims.
+    The data: entries, authors, the moderators' queue, search terms, marks, and claims.
 
     Raises Moved if a read of the comments meets another move of the node.
     """
@@ -53,7 +53,7 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
         staged = {row["id"]: row for row in found if not row.get("lives")}
         settled += len(batch)
         if settled <= thread.get("settled", 0):
-            # Moderators may have changed it since an earlier run.
+            # Moderators may have changed the featuring since an earlier run.
             for row in staged.values():
                 row.pop("featured", None)
         _enter(runtime, node, batch, staged, sizes)
@@ -68,7 +68,7 @@ def settle(runtime: Runtime, node: Node, thread: StagedThread) -> Iterator[int]:
 
 
 def _know_authors(runtime: Runtime, site: str, rows: Sequence[StagedComment]) -> None:
-    """Insert the people of authors with a mail address, for the account of the address to claim."""
+    """Insert a person for each author with a mail address: the address's account may claim it."""
     made: dict[str, Person] = {}
     for row in rows:
         author = row["author"]

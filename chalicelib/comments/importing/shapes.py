@@ -49,7 +49,7 @@ class ImportedComment:
     text: Markdown; empty if the comment is deleted.
     ups, downs: all votes, `votes` among them.
     votes: the voters that the file names, as pairs of an account and 1 or -1.
-    root: the key of the comment that begins its thread; a reply without its parent goes below it.
+    root: the key of the topmost comment above; a reply whose parent is missing goes below it.
     own: the fields that only Plaza's own lines have (docs/imports.md).
     """
 

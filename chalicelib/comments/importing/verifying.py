@@ -18,7 +18,7 @@ from chalicelib.comments.stores import ask
 from chalicelib.runtime import Runtime
 
 _BATCH = 500
-# The fields with equal values in a stored comment and its row, besides the state and the parent.
+# The fields that must be equal in a stored comment and its row; `_difference` has further rules.
 _COMPARED = ("posted", "edited", "text")
 _OF_AUTHOR = ("name", "badges", "role")
 
@@ -65,8 +65,8 @@ def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item])
         for placed, here in _look(runtime, batch):
             differs = _difference(conversion, placed.row, here)
             counts[differs or "same"] += 1
-            if here is not None and placed.node_id is not None:
-                found[placed.node_id] += 1
+            if placed.node_id is not None:
+                found[placed.node_id] += here is not None
             if differs and len(samples) < MAX_SAMPLES:
                 samples.append({"reason": differs, "where": placed.row["id"]})
     for node_id, number in found.items():
@@ -183,7 +183,7 @@ def _difference_of_marks(conversion: FileConversion, row: StagedComment, here: _
 
 
 def _by_id(conversion: FileConversion, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return marks by the person's id; for Plaza's own lines also by the id after an import."""
+    """Return marks by the person's id; for Plaza's own lines, also by the id from an import."""
     source = conversion.source
     told = {account_id(source, who): what for who, what in given.items()}
     return {**told, **given} if source.format == OWN_FORMAT else dict(given)

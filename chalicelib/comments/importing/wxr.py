@@ -89,7 +89,7 @@ class _Writing:
     def _comment(self, line: Line) -> Iterator[FilePart]:
         self._last_number += 1
         self._numbers[line["id"]] = self._last_number
-        # Prefer the comment that this comment replies to; if the file lacks it, the parent.
+        # Prefer the comment that this comment replies to; if no file has that comment, the parent.
         answered = (line.get("reply_to"), line["parent"])
         above = next((self._numbers[each] for each in answered if each in self._numbers), 0)
         text = _comment(line, self._last_number, above, self._html_of)

@@ -47,7 +47,7 @@ _MOST_IN_A_CALL = 100
 
 
 class ClaimedPast(NamedTuple):
-    """A claimed person of a site, and the account that has their past, with its name there."""
+    """A claimed person of a site, the account with their past, and the account's name there."""
 
     site: str
     person: str
@@ -81,7 +81,7 @@ def pasts_of(database: Database[Document], account: str) -> list[ClaimedPast]:
 
 
 def carry(runtime: Runtime, by: ClaimedPast) -> None:
-    """Carry the rest of a claimed person's past to their account."""
+    """Carry a claimed person's past to their account; a repeat carries only the rest."""
     site, user_id = by.site, by.person
     # Before the comments: otherwise a worker would notify the account of them again. And once more
     # after the comments, for notifications that the person received meanwhile.
@@ -95,7 +95,7 @@ def carry(runtime: Runtime, by: ClaimedPast) -> None:
     notifications.give(runtime.database, site, user_id, by.account)
     mailing.give(runtime, user_id, by.account, by.keys)
     subscriptions.remove_all(runtime, user_id)
-    # Last: the steps above read the time up to which the person has seen the inbox.
+    # After `mailing`, which reads in the person's inbox row how far they have seen the inbox.
     preferences.give(runtime, user_id, by.account)
     counting.recount(runtime.database, site, by.account)
 
@@ -103,8 +103,8 @@ def carry(runtime: Runtime, by: ClaimedPast) -> None:
 def carry_soon(runtime: Runtime, site: str, user_id: str) -> None:
     """Carry a past of at most 100 comments and 100 marks within the call that claims it.
 
-    The account's reader then sees the past at once. The outbox job carries a longer past, and the
-    rest after Unavailable here.
+    The account's owner then sees the past at once. The outbox job carries a longer past, and the
+    rest of a short past if Unavailable interrupts this call.
     """
     if _is_short(runtime.database, site, user_id):
         with contextlib.suppress(Unavailable):
@@ -123,7 +123,7 @@ def _is_short(database: Database[Document], site: str, user_id: str) -> bool:
 
 
 def carry_all(runtime: Runtime, account: str) -> None:
-    """Carry the rest of the pasts of all people whom an account has claimed."""
+    """Carry the pasts of all people whom an account has claimed; a repeat carries only the rest."""
     for past in pasts_of(runtime.database, account):
         carry(runtime, past)
 
@@ -165,7 +165,7 @@ def _carry_embedded(database: Database[Document], by: ClaimedPast, found: list[s
     rows = nodes.NODES.of(database)
     rows.update_many(mine, {"$addToSet": {"metadata.authors": by.account}})
     for array in ARRAYS:
-        # Every element of the arrays above it: `metadata.replies.$[].replies.$[each]`.
+        # Covers all elements of the outer arrays: `metadata.replies.$[].replies.$[each]`.
         path = array.replace(".replies", ".replies.$[]").removesuffix(".$[]")
         rows.update_many(
             {**mine, f"{array}.author.id": by.person},
@@ -247,7 +247,7 @@ def _carry_blocks(runtime: Runtime, by: ClaimedPast) -> None:
         blocking.replace(database, by.site, row["user_id"], by.person, by.account)
     for owner in list(BLOCKS.of(database).find({"blocked": by.person}, {"_id": 1})):
         blocking.replace(database, by.site, owner["_id"], by.person, by.account)
-        # An imported person may be at other sites, too.
+        # A guest has one site; the owner may still block an imported person at other sites.
         if GUEST_ID.fullmatch(by.person):
             _unblock(runtime, owner["_id"], by.person)
 

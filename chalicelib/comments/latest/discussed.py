@@ -27,7 +27,7 @@ MOST_NODES = 100
 FRESH = timedelta(hours=1)
 # The nodes that a count considers, more than it stores: some may be closed or not public.
 _MOST_CONSIDERED = 300
-# The most comments of a site that a count reads, the newest: about a second's work.
+# A count reads at most this many comments of a site, the newest: about a second's work.
 _MOST_COMMENTS = 200_000
 _TIMES = {"counted": 1, "tried": 1}
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -110,7 +110,7 @@ def _visible_filter(now: datetime) -> Document:
 
 
 def count_due(runtime: Runtime) -> int:
-    """Count the sites with numbers an hour old; return the number of sites counted.
+    """Run `count` for each site without an attempt in the last hour; return how many succeeded.
 
     The longest waiting sites come first. The run ends after half of the remaining time, and the
     next run continues. Two runs at once are harmless.

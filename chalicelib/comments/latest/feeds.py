@@ -1,9 +1,9 @@
 """Feeds of comments: their subjects, their entity tags and their entries.
 
 A feed is the same for every reader, and contains public comments alone. Its entity tag comes from
-the entries of these comments and from their nodes. So a poll without news reads no comment, and
-hidden comments leave the tag as it is. A change without a trace in the entries, such as a mentioned
-person's new name, shows within a day.
+the rows of these comments in ENTRIES and from their nodes. So a poll reads no comment if the feed
+has not changed, and hidden comments leave the tag as it is. A change that leaves no trace in
+ENTRIES, such as a mentioned person's new name, shows within a day.
 """
 
 import hashlib
@@ -102,8 +102,8 @@ def fetch(request: Request, subject: FeedSubject, held: Collection[str]) -> Fetc
     comments = rows.comments_of(runtime, found)
     shown = [row for row in found if _is_shown(row, comments, subject)]
     entries = tuple(_entry(row, comments[row.place]) for row in shown[: request.rows])
-    # The tag of the shown rows alone: a comment behind its entry appears later, and the entry does
-    # not change then.
+    # The tag covers the shown rows alone: a comment that lags behind its row in ENTRIES appears
+    # later, without a change of the row.
     tag = _tag(runtime, subject, shown)
     return FetchedFeed(tag, _feed(runtime, subject, entries))
 
@@ -116,7 +116,10 @@ def _tag(runtime: Runtime, subject: FeedSubject, found: Sequence[LatestRow]) -> 
 
 
 def _is_shown(row: LatestRow, comments: Mapping[Place, Comment], subject: FeedSubject) -> bool:
-    """Return whether a row's comment is public and of the right author: its entry may be ahead."""
+    """Return whether a row's comment is visible and has the right author.
+
+    The row in ENTRIES may be ahead of the comment.
+    """
     comment = comments.get(row.place)
     if comment is None or comment["state"] != "visible" or comment["author"] is None:
         return False

@@ -58,7 +58,7 @@ class PersonsCommentsAnswer(TypedDict):
 
 
 class SiteCommentAnswer(PersonsCommentAnswer):
-    """A comment, its discussion, and its address."""
+    """A comment, its discussion, and the comment's address."""
 
     permalink: Annotated[
         str,
@@ -94,11 +94,14 @@ def list_of_site(
 def list_of_person(
     runtime: Runtime, site: str, user_id: str, query: LatestQuery, caller: Principal | None
 ) -> PersonsCommentsAnswer:
-    """Return a page of a person's comments at a site, as `list_of_site`."""
+    """Return a page of a person's comments at a site, even if the caller blocks the person.
+
+    Raises InvalidCursor. A page with `next` may have fewer comments than its limit.
+    """
     cursors = Cursors(f"comments of:{site}:{user_id}", runtime.settings.signing_keys)
     after = position_of(cursors.position(query))
     selection = Selection({"site": site, "author_id": user_id})
-    # A caller may read a blocked person by name; the blocks hold for the people in the answers.
+    # A caller may list a blocked person's comments; other blocks hold, as for `reply_to` targets.
     found = rows.find(runtime, selection, LatestReader(caller), query.limit, after)
     blocked = _blocked_by(runtime, site, caller) - {user_id}
     shown = [
@@ -141,7 +144,7 @@ def _answers(
 def _rights(
     runtime: Runtime, found: Sequence[LatestRow], reader: LatestReader
 ) -> dict[str, Rights]:
-    """Return the reader's rights in the rows' nodes, by their ids."""
+    """Return the reader's rights in the rows' nodes, by the nodes' ids."""
     caller, now = reader.caller, runtime.now()
     seen = {row.node["_id"]: row.node for row in found}
     own: dict[str, Own] = {}

@@ -13,8 +13,8 @@ from chalicelib.http.paging import Position
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# The most entries that each successive query for one page examines, once it excludes nodes: the
-# newest entries may all be of non-public pages.
+# `find` makes up to five queries for one page. A query that excludes unseen nodes examines at most
+# its window of entries: the newest entries may all be of non-public pages.
 _WINDOWS = (1_000, 1_000, 10_000, 10_000, 10_000)
 _ORDER = [("posted", -1), ("_id", 1)]
 # The fields of an entry that decide the bytes of its comment in a feed.
@@ -73,7 +73,7 @@ def find(
 ) -> FoundRows:
     """Return up to `limit` rows of a selection that a reader sees, newest first.
 
-    Fewer rows with a position: `find` reached its bound of five queries before the end.
+    Fewer rows together with a position mean: `find` ended after five queries, before the end.
     """
     rows: list[LatestRow] = []
     where, node = selection

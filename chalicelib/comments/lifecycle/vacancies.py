@@ -70,7 +70,7 @@ def clear(runtime: Runtime, left: Node) -> None:
 def delete(runtime: Runtime, node_id: str) -> None:
     """Delete a node and the first step of its comments; the schedule removes the rest.
 
-    Raises UnknownNode, and Unavailable if moves of the node keep interfering.
+    Raises UnknownNode and NodeMoved, and Unavailable if moves of the node keep interfering.
     """
     for _ in range(_ATTEMPTS):
         node = nodes.find(runtime.database, node_id)
@@ -92,16 +92,16 @@ def delete(runtime: Runtime, node_id: str) -> None:
 
 
 def sweep(runtime: Runtime) -> int:
-    """Remove the vacant documents of deleted nodes without other data; return their number.
+    """Remove the last rows and the vacant documents of deleted nodes; return how many documents.
 
-    A forward to another id stays until `stop_forwarding`.
+    Skips nodes with generations left. A forward to another id stays until `stop_forwarding`.
     """
     collection, removed = nodes.NODES.of(runtime.database), 0
     for node in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         if promotion.has_waste(runtime, node["_id"]):
             continue
         as_read, until = {"_id": node["_id"], "vacant": node["vacant"]}, runtime.now()
-        # The nodes before took time: a new node may be at the id, with rows of its own.
+        # The run's earlier nodes took time: a new node may have the id now, and rows of its own.
         if collection.find_one(as_read, {"_id": 1}) is None:
             continue
         # A post that crashed after its queue row and before its comment left the row.
@@ -123,9 +123,10 @@ def sweep(runtime: Runtime) -> int:
 
 
 def _forget_rows(runtime: Runtime, node: Node, until: datetime, part: float) -> bool:
-    """Remove a node's entries and terms until an instant, in steps; return whether none remain.
+    """Remove entries and terms of a node's comments, in steps; return whether none remain.
 
-    Ends after a `part` of the remaining time, but not before the first step.
+    `until`: the latest time of posting. Ends after a `part` of the remaining time, but not before
+    the first step.
     """
     has_time, most = deadlines.share(part), runtime.bounds.comments.removal_step_comments
     for forget in (entries.forget, terms.forget):

@@ -72,8 +72,8 @@ def noting(
 ) -> Iterator[RunningAct]:
     """Note an act while it runs; a refused act leaves no row.
 
-    A crash leaves an open row. The schedule closes the row if the act's subject proves the act, and
-    otherwise removes it (`chalicelib.comments.acts.upkeep`).
+    A crash or a server error leaves an open row. The schedule closes the row if the act's subject
+    proves the act, and otherwise removes the row (`chalicelib.comments.acts.upkeep`).
     """
     row = _row(runtime, actor, action, thing, change)
     act = RunningAct(row["_id"], row["before"])

@@ -53,7 +53,7 @@ _SHOWN = ("state", "status", "until", "badges", "note")
 
 
 class NamedAnswer(TypedDict):
-    """A person, by the name that they had then or have been given since."""
+    """A person, by the name that they had then, or by their newer name."""
 
     id: UserId
     name: ShownName
@@ -125,7 +125,10 @@ def act_answer(act: Act) -> ActAnswer:
 
 
 def can_undo(act: Act) -> bool:
-    """Return whether an act is undoable: not on texts, on erased people, or without effect."""
+    """Return whether an act can be undone, as long as no later act changes the same.
+
+    Acts on texts, on erased people, or without effect cannot.
+    """
     is_kept = act["action"] == "person" and act["person"] is not None
     return (act["action"] == "state" or is_kept) and act["before"] != act["after"]
 

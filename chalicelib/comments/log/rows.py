@@ -88,8 +88,8 @@ Status = Literal["running", "done", "stopped"]
 class NamedComment(TypedDict):
     """A comment of a batch.
 
-    With `edited`: only while it has the text that the moderator read. With `state`: only while it
-    is in this state, too.
+    With `edited`, the batch changes the comment only while it has the text that the moderator read.
+    With `state`, the batch changes it only while it is in this state, too.
     """
 
     node_id: str
@@ -101,11 +101,12 @@ class NamedComment(TypedDict):
 class Batch(TypedDict):
     """A moderator's order for many comments of a site.
 
-    Either it sets the `wanted` state of the named `comments`, or of the comments that `person`
-    wrote from `since` until it began; or it `undoes` another batch. `total` is the number of its
-    comments. `changed`, `unchanged` (they were so already) and `left` (not changeable) count the
-    comments so far; `after` is the last of them. While it runs, `due` is when its message is sent
-    again, and `leased_until` is the end of the lease of the worker `taken_by`.
+    A batch with `undoes` undoes another batch. Any other batch sets the state `wanted`: either of
+    the named `comments`, or of the comments that `person` posted from `since` (None: ever) until
+    the batch began. `total` is the number of its comments. `changed`, `unchanged` (already in the
+    state) and `left` (not changeable) count the comments done; `after` is the position of the last
+    of these. While the batch runs, the schedule sends its message again at `due`, and
+    `leased_until` is the end of the lease of the worker `taken_by`.
     """
 
     _id: str

@@ -1,4 +1,4 @@
-"""Requests of flags from readers, and their answers for moderators."""
+"""Public shapes of flags: a reader's request to flag, and the list of flags for moderators."""
 
 from datetime import datetime
 from typing import Annotated
@@ -18,7 +18,7 @@ MAX_FLAGS = 50
 
 
 class CommentFlag(Input):
-    """A report of a comment to its site's moderators, which replaces the caller's last."""
+    """A report of a comment to its site's moderators, which replaces the caller's last report."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"reason": "spam", "note": "The third of these today."}]}

@@ -83,7 +83,7 @@ def sweep(runtime: Runtime) -> int:
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         node = nodes.look(runtime.database, row["node_id"])
         if node is None or "vacant" in node:
-            # A moved node takes its entries along, with their notes.
+            # A moved node takes its entries along, with their `hold_at`.
             continue
         try:
             held += tend(runtime, node, row["id"], row)
@@ -98,8 +98,8 @@ def flag(
     """Store the caller's flag on a comment, and queue the comment or hold it back.
 
     A repeated flag changes nothing. After a decision on the caller's flag, a new flag changes
-    nothing until an edit of the text. Raises UnknownNode, UnknownComment, NodeLocked, OwnComment,
-    and Unauthenticated for a guest with a past that an account has.
+    nothing until an edit of the text. Raises UnknownNode, NodeMoved, UnknownComment, NodeLocked,
+    OwnComment, and Unauthenticated for a guest whose past an account has.
     """
     target = find(runtime, node_id, comment_id, caller)
     if target.entry["author_id"] == caller.id:
@@ -118,8 +118,8 @@ def flag(
     )
     if marked.counter.get("hold_at") is not None:
         tend(runtime, node, comment_id, marked.counter)
-    # A flag that moderators do not see is no event: for a comment without reported facts, its
-    # message would look like an event.
+    # No message for a flag that moderators do not see: for a comment without reported facts,
+    # webhooks could take the message for an event.
     if is_heard:
         happened.notify(runtime, node, comment_id)
 
@@ -127,7 +127,7 @@ def flag(
 def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
     """Withdraw the caller's flag; without one, nothing changes.
 
-    Raises UnknownNode, UnknownComment and NodeLocked.
+    Raises UnknownNode, NodeMoved, UnknownComment and NodeLocked.
     """
     _place_flag(runtime, find(runtime, node_id, comment_id, caller), caller, NO_FLAG)
 
@@ -144,7 +144,7 @@ def list_flags(
 ) -> FlagsAnswer:
     """Return a page of a comment's flags, even if readers do not see the comment.
 
-    Raises UnknownNode, Forbidden, UnknownComment and InvalidCursor.
+    Raises UnknownNode, NodeMoved, Forbidden, UnknownComment and InvalidCursor.
     """
     node = nodes.find(runtime.database, node_id)
     check_moderator(moderator, node["site"])

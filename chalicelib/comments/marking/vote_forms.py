@@ -1,4 +1,4 @@
-"""Requests of votes and reactions, and their answers apart from comments."""
+"""Public shapes of votes and reactions: the requests, and the answers without the comments."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ Key = Annotated[
 
 
 class CommentVote(Input):
-    """A vote on a comment, which replaces the caller's last."""
+    """A vote on a comment, which replaces the caller's last vote."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": 1}]})
 

@@ -51,8 +51,8 @@ def vote(
 ) -> MarksAnswer:
     """Store the caller's vote on a comment; a repeated vote changes nothing.
 
-    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment and
-    InvalidRequest. A vote other than 0 also raises Suspended, Banned and Unauthenticated.
+    Raises UnknownNode, NodeMoved, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment
+    and InvalidRequest. A vote other than 0 may also raise Suspended, Banned and Unauthenticated.
     """
     target = find(runtime, node_id, comment_id, caller)
     allowed = target.rights.settings["votes"]
@@ -74,8 +74,8 @@ def react(
 ) -> MarksAnswer:
     """Store a reaction of the caller's, beside their reactions with other keys.
 
-    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, UnknownReaction,
-    Suspended, Banned, Unauthenticated and TooManyReactions.
+    Raises UnknownNode, NodeMoved, UnknownComment, NodeLocked, NodeClosed, NotEnabled,
+    UnknownReaction, Suspended, Banned, Unauthenticated and TooManyReactions.
     """
     target = find(runtime, node_id, comment_id, caller)
     offered = {each["key"] for each in target.rights.settings["reactions"]}
@@ -92,7 +92,7 @@ def withdraw(
 ) -> MarksAnswer:
     """Withdraw a reaction of the caller's, even if the site no longer offers it.
 
-    Raises UnknownNode, UnknownComment, NodeLocked and NodeClosed.
+    Raises UnknownNode, NodeMoved, UnknownComment, NodeLocked and NodeClosed.
     """
     target = find(runtime, node_id, comment_id, caller)
     return _place(runtime, target, caller, React(key, adds=False))
@@ -111,7 +111,10 @@ def _check_may_mark(runtime: Runtime, target: MarkTarget, caller: Principal) -> 
 
 
 def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None) -> MarkTarget:
-    """Return a visible comment's entry, or the page's; raises UnknownNode and UnknownComment."""
+    """Return the target for a comment that the caller sees, or for the page (`PAGE`).
+
+    Raises UnknownNode, NodeMoved and UnknownComment.
+    """
     node, entry, person = _read(runtime, node_id, comment_id, caller)
     if not nodes.is_visible(node, caller, runtime.now()):
         raise UnknownNode

@@ -26,7 +26,7 @@ LEASE = timedelta(minutes=10)
 def take(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> ClaimAnswer:
     """Claim a waiting comment for ten minutes, or extend the moderator's own claim.
 
-    Raises UnknownNode, Forbidden, UnknownComment for a comment that does not wait, and
+    Raises UnknownNode, NodeMoved, Forbidden, UnknownComment for a comment that does not wait, and
     CommentClaimed while another moderator has the claim.
     """
     node, now = _node(runtime, node_id, moderator), runtime.now()
@@ -52,7 +52,10 @@ def take(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) 
 
 
 def release(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
-    """Give up the caller's claim; without one, nothing changes. Raises UnknownNode, Forbidden."""
+    """End the moderator's own claim; without a claim, nothing changes.
+
+    Raises UnknownNode, NodeMoved and Forbidden.
+    """
     node = _node(runtime, node_id, moderator)
     own = {**key_of(node, comment_id), "claimed.by": moderator.id}
     ENTRIES.of(runtime.database).update_one(own, {"$unset": {"claimed": ""}})

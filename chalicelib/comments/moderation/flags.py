@@ -20,8 +20,8 @@ from chalicelib.runtime import Runtime
 def decide(runtime: Runtime, node: Node, comment: Comment, outcome: Outcome) -> bool:
     """Decide the waiting flags of a comment as right or wrong; idempotent.
 
-    The people who placed them gain or lose trust. Wrong flags clear the text that the moderator
-    saw. Returns whether any flag waited.
+    The people who placed the flags gain or lose trust. If the flags were wrong, the text that the
+    moderator saw counts as cleared: later flags need more weight. Returns whether any flag waited.
     """
     key, revision = key_of(node, comment["id"]), revision_of(comment)
     fields = {"site": 1, "flags": 1, "reports": 1, "cleared.revision": 1}

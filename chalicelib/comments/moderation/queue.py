@@ -62,9 +62,9 @@ PENDING = Collection(
 
 
 def settle(database: Database[Document], node: Node, comment: Comment) -> None:
-    """Make the queue agree with a comment: it has a row exactly while it is pending.
+    """Make `PENDING` agree with a comment: only a pending comment has a row.
 
-    A comment that flags hold back has no row: only its entry has the start of its wait.
+    A pending comment that flags hold back has none: only its entry has the start of its wait.
     """
     key = {"_id": f"{node['_id']}/{comment['id']}", "site": node["site"]}
     author, text = comment["author"], comment["text"]
@@ -90,7 +90,7 @@ def remove(database: Database[Document], node: Node, comment_id: str) -> None:
 
 
 def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
-    """Remove every comment of a node from the queue, or the comments posted `until` an instant."""
+    """Remove a node's comments from the queue; `until`: the latest time of posting, None: any."""
     posted: Document = {"posted": {"$lte": until}} if until else {}
     PENDING.of(database).delete_many({"site": node["site"], "node_id": node["_id"], **posted})
 
@@ -126,7 +126,7 @@ def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) ->
         ranges = [{**sites, **by, **part} for part in _ranges(_ORDER, after)]
         rows = PENDING.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(limit)
         found = {row["_id"]: _Row(row["posted"], row["_id"], _answer(row)) for row in rows}
-    # A query for each queue: over two, the server would sort in memory.
+    # One query for each queue: the server would sort a query over several in memory.
     for name in [query.queue] if query.queue else _WAITING:
         # The type selects the partial indexes.
         by = {"author_id": query.author} if query.author else {}
@@ -168,7 +168,7 @@ def _ranges(order: list[tuple[str, int]], after: tuple[Any, ...] | None) -> list
 
 
 def _waiting(entry: CommentEntry, now: datetime) -> PendingAnswer:
-    """Return an entry that waits as the queue shows it."""
+    """Return the queue's answer for a waiting entry."""
     return {
         "id": entry["id"],
         "node_id": entry["node_id"],
@@ -188,7 +188,7 @@ def _waiting(entry: CommentEntry, now: datetime) -> PendingAnswer:
 
 
 def _answer(row: Pending) -> PendingAnswer:
-    """Return a row as the queue shows it."""
+    """Return the queue's answer for a row of `PENDING`."""
     return {
         "id": row["id"],
         "node_id": row["node_id"],

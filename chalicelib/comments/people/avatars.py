@@ -28,8 +28,9 @@ class Drawing(Text):
 def may_lead_to(picture: str, hosts: Sequence[str] | None, fetched_as: str | None) -> bool:
     """Return whether an avatar's address may redirect to the picture that its person chose.
 
-    hosts: the site's allowed hosts; None: any host, but only for an image of a page, by its
-    Sec-Fetch-Dest (W3C Fetch Metadata, section 2.1). A reader who opens it as a link stays here.
+    hosts: the site's allowed hosts; None: any host, but only to load an image of a page. A reader
+    who opens the address as a link then stays at Plaza.
+    fetched_as: the Sec-Fetch-Dest of the request (W3C Fetch Metadata, section 2.1).
     """
     if hosts is None:
         return fetched_as == "image"
@@ -37,7 +38,7 @@ def may_lead_to(picture: str, hosts: Sequence[str] | None, fetched_as: str | Non
 
 
 def caching_of(hosts: Sequence[str] | None) -> Mapping[str, str]:
-    """Return the headers of caching: a shared cache would mix images and links."""
+    """Return the headers of caching; `hosts` None: a shared cache would mix images and links."""
     if hosts is None:
         return {"Cache-Control": "private, max-age=86400", "Vary": "Sec-Fetch-Dest"}
     return {"Cache-Control": "public, max-age=86400"}

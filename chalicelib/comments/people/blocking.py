@@ -29,7 +29,7 @@ def blocked_by(runtime: Runtime, site: str, user_id: str) -> frozenset[str]:
 
 
 def read_list(runtime: Runtime, site: str, user_id: str) -> list[str]:
-    """Return the ids that a reader has blocked, as a site counts them, in their order."""
+    """Return the ids that a reader has blocked, as a site counts them, sorted."""
     listed: Document = {"$project": {"blocked": 1}}
     of_person = {"coll": BLOCKS.name, "pipeline": [{"$match": {"_id": user_id}}, listed]}
     here: Document = {"$match": {"_id": person_id(site, user_id)}}
@@ -82,7 +82,10 @@ def _block_here(runtime: Runtime, site: str, caller: Principal, user_id: str) ->
 
 
 def unblock(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_id: str) -> None:
-    """Remove a block, from a list of the site as well; without a block, nothing changes."""
+    """Remove a block from the caller's list of the site, and from an account's list for all sites.
+
+    Without a block, nothing changes.
+    """
     key = {"_id": person_id(site, caller.id)}
     PEOPLE.of(runtime.database).update_one(key, {"$pull": {"blocked": user_id}})
     if caller.site is None:
@@ -104,10 +107,10 @@ def replace(database: Database[Document], site: str, owner: str, was: str, now: 
 
 
 def join(runtime: Runtime, apart: Apart, after: str, most: int) -> list[str]:
-    """Move up to `most` lists of sites (by id, after the id `after`) to their accounts' lists.
+    """Move up to `most` lists of sites, by id, after the id `after`, to the accounts' own lists.
 
-    Returns the ids of the lists read. Lists of people of one site stay. If an account's list is
-    full, the rest of its list stays at the site. Idempotent.
+    Returns the ids of the lists read. Lists of people of one site stay. If an account's own list is
+    full, the rest of the site's list stays at the site. Idempotent.
     """
     people = PEOPLE.of(runtime.database)
     have_lists: Document = {"_id": {"$gt": after}, "blocked": {"$exists": True}}

@@ -22,7 +22,7 @@ def find(database: Database[Document], site: str, user_id: str) -> Person:
 def change(runtime: Runtime, site: str, user_id: str, wanted: ActChange, actor: Actor) -> Person:
     """Set fields of a person at a site as its moderator, log it, and return the person afterwards.
 
-    With `wanted.before`, only while the fields still have these values: raises NotDone.
+    With `wanted.before`: raises NotDone if the fields no longer have these values.
     """
     fields = wanted.after
     found = find(runtime.database, site, user_id)
@@ -41,7 +41,10 @@ def store(
     fields: Mapping[str, Any],
     still: Mapping[str, Any] | None = None,
 ) -> Person:
-    """Set fields of a person and return the former person; raises NotDone as `change` does."""
+    """Set fields of a person and return the former person.
+
+    `still`: raises NotDone if the fields no longer have these values; None: no condition.
+    """
     said = {name: {"$literal": value} for name, value in fields.items()}
     before = PEOPLE.of(database).find_one_and_update(
         {"_id": person_id(site, user_id), **(still or {})},

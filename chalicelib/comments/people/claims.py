@@ -52,7 +52,7 @@ class Claimed(NamedTuple):
 def find_claimable(runtime: Runtime, site: str, caller: Principal) -> list[Claimed]:
     """Return people of a site whom an account's verified address proves, without taken people.
 
-    A guest has no account.
+    A guest, who has no account, gets an empty list.
     """
     keys = [] if caller.is_guest else verified_keys(runtime, site, caller)
     if not keys:
@@ -67,8 +67,8 @@ def find_claimable(runtime: Runtime, site: str, caller: Principal) -> list[Claim
 def claim(runtime: Runtime, site: str, caller: Principal, people: Iterable[Claimed]) -> None:
     """Give an account the pasts of these people of a site; a repeat changes nothing.
 
-    The caller has checked the proof of each person. Raises PersonTaken for a person of another
-    account; the people before it are taken then. Raises Unavailable during an erasure.
+    Pass only people whose proof you have checked. Raises PersonTaken for a person of another
+    account; the people before that person are taken then. Raises Unavailable during an erasure.
     """
     keys = verified_keys(runtime, site, caller)
     for each in people:

@@ -65,12 +65,12 @@ def recount(database: Database[Document], site: str, user_id: str) -> bool:
 
 
 def sweep(runtime: Runtime) -> int:
-    """Count again the people whose counts have long been behind; return how many were wrong."""
+    """Recount the comments of due people; return the number of people with wrong counts."""
     now, wrong = runtime.now(), 0
     for person in _SWEEP.find(runtime, _AT_ONCE):
         wrong += recount(runtime.database, person["site"], person["user_id"])
         as_read = {"_id": person["_id"], "recount": person["recount"]}
-        # A post that began since then may not have its entry yet.
+        # After a recent post or change, an entry may still be missing: then count again later.
         is_quiet: Document = {"$lte": ["$touched", now - LONGEST_RUN]}
         later = {"$cond": [is_quiet, "$$REMOVE", now]}
         PEOPLE.of(runtime.database).update_one(as_read, [{"$set": {"recount": later}}])

@@ -15,7 +15,7 @@ from chalicelib.identity import Principal
 from chalicelib.people.names import acceptable, lookalike_key
 from chalicelib.runtime import Runtime
 
-# Rows of people that one run of the schedule gives their key.
+# The most people whose missing key one run of the schedule adds.
 _AT_ONCE = 1_000
 
 

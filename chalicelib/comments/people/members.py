@@ -77,9 +77,9 @@ def _find_self(runtime: Runtime, node: Node, caller: Principal, key: str) -> dic
 
 
 def among(runtime: Runtime, node: Node, ids: Sequence[str], author: Principal) -> list[Mention]:
-    """Return the participants of a node among some people, in their order, as an author sees them.
+    """Return the people with these ids who are participants of a node, in the order of the ids.
 
-    The author also counts as a participant by shadowed comments.
+    `author`: also a participant by shadowed comments.
     """
     known = find_named(runtime.database, node["site"], list(dict.fromkeys(ids)))
     members = (known[each] for each in dict.fromkeys(ids) if each in known)
@@ -101,7 +101,7 @@ def _is_in(runtime: Runtime, node: Node, member: Participant, part: Document = T
 def find_named(
     database: Database[Document], site: str, ids: Sequence[str]
 ) -> dict[str, Participant]:
-    """Return the people whom a site knows under these ids, by id, without banned people."""
+    """Return the people of a site with these ids, by id, without banned and imported people."""
     if not ids:
         return {}
     # Imported people read no mentions.

@@ -188,7 +188,7 @@ def _declare_standing(route: Route) -> None:
     def get_person(
         request: Request, site: SiteId, user: UserId, caller: Principal
     ) -> Ok[SitePersonAnswer | OwnSitePersonAnswer]:
-        """Read a person at a site: as a moderator all fields, of yourself some fields."""
+        """Read a person at a site: moderators see all fields, you see some fields of yourself."""
         now = request.runtime.now()
         if moderates(caller, site):
             found = changing.find(request.runtime.database, site, user)
@@ -220,9 +220,9 @@ def _declare_standing(route: Route) -> None:
 def _declare_blocks(route: Route, apart: Apart) -> None:
     @route("GET", "/sites/{site}/blocked")
     def list_blocked(request: Request, site: SiteId, caller: Principal) -> Ok[BlockedAnswer]:
-        """List the people you block: at all sites and in all features; a guest's, at this site.
+        """List the people you block: an account's blocks hold everywhere, a guest's at this site.
 
-        The list adds blocks at this site from release 0.3.0, when each site had its own list.
+        The list includes blocks that Plaza stores for this site alone, as release 0.3.0 did.
         """
         return Ok(blocks.answer(blocking.read_list(request.runtime, site, caller.id)))
 

@@ -52,16 +52,16 @@ class Person(TypedDict):
     act: the id of the last act of a moderator here (`chalicelib.comments.log`).
     taken_key: the key that closes the name to guests; "": the name is free, as for a guest without
         a confirmed address.
-    email_key: the keyed hash (`chalicelib.mail.addressing`) of an address, by the signing key of
-        that time. The guest confirmed it, a trusted issuer or a provider verified it, or it stands
-        in the file of an import.
-    email_keys: the hashes by all keys of that time, of an address that a provider verified. A claim
-        needs them, since Plaza does not store the address.
+    email_key: the keyed hash (`chalicelib.mail.addressing`) of an address, by the signing key when
+        Plaza stored the hash. The guest confirmed the address, a trusted issuer or a provider
+        verified it, or the file of an import has it.
+    email_keys: the hashes of an address that a provider verified, by all keys when Plaza stored
+        the hashes. A claim needs these, since Plaza does not store the address.
     joined: the account that has claimed this guest or imported person, since `joined_at`.
-    joined_keys: the hashes of the account's verified address at that time.
+    joined_keys: the hashes of the account's verified address at `joined_at`.
     confirmed_at: the time of the first confirmation.
-    release: the time since which comments that waited for a confirmation may be visible; the
-        schedule removes the field.
+    release: the time of the last confirmation, or of a later try of the schedule to release the
+        comments that waited for it; missing: the schedule has no comment to release.
     """
 
     _id: str
@@ -95,14 +95,14 @@ PEOPLE = Collection(
     "comments.person",
     Person,
     indexes=(
-        # Finds the documents of a person to rename or erase.
+        # Finds a person's documents for a rename or an erasure.
         IndexModel([("user_id", ASCENDING)]),
-        # Finds the readers who have blocked a person to erase.
+        # Finds the readers who have blocked a person, for the person's erasure.
         IndexModel("blocked", sparse=True),
         # Finds the people with the name that a guest wants, and rows of 0.3.0 without a key.
         IndexModel([("taken_key", ASCENDING), ("site", ASCENDING)]),
         IndexModel("recount", partialFilterExpression={"recount": {"$type": "date"}}),
-        # Finds the guests of a confirmed address.
+        # Finds a site's people by their address.
         IndexModel(
             [("email_key", ASCENDING), ("site", ASCENDING)],
             partialFilterExpression={"email_key": {"$exists": True}},
@@ -165,7 +165,7 @@ def new_person(site: str, user_id: str, name: str) -> Person:
 
 
 def defaults(site: str, user_id: str, name: str) -> dict[str, Any]:
-    """Return a `$set` stage's fields that fill in a new person's missing or null fields."""
+    """Return `$set` expressions that replace missing or null fields by a new person's values."""
     made = new_person(site, user_id, name)
     return {
         field: {"$ifNull": [f"${field}", {"$literal": value}]}
@@ -234,7 +234,7 @@ def trust_expression(now: datetime) -> Document:
 
 
 def by_trust(values: Sequence[Any], now: datetime) -> Document:
-    """Return an expression that selects the value of a person's trust from one value for each."""
+    """Return an expression for the value of a person's trust; `values` has one for each level."""
     return {"$arrayElemAt": [list(values), trust_expression(now)]}
 
 
@@ -250,8 +250,8 @@ def harshness_of(person: Mapping[str, Any], now: datetime) -> tuple[float, ...]:
     """Return a sort key of a person's standing now: a greater key is harsher.
 
     The order is ok, a suspension with an end (a later end is harsher), shadowed, a suspension
-    without an end, banned. A suspension with an end is milder than a shadow: in place of the
-    shadow, it would let the shadow end, too.
+    without an end, banned. A suspension with an end is milder than a shadow, since
+    a shadow has no end.
     """
     status = status_of(person, now)
     if status != "suspended":
@@ -278,7 +278,7 @@ def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:
 def flags_are_heard(person: Person, now: datetime) -> bool:
     """Return whether moderators see a person's flags in their queue.
 
-    False for a status other than `ok`, or if wrong flags outnumber right flags by three.
+    False for a status other than `ok`, or if wrong flags outnumber right flags by three or more.
     """
     counts = person["counts"]
     is_mostly_wrong = counts["flags_wrong"] - counts["flags_right"] >= MOST_WRONG_FLAGS

@@ -21,7 +21,7 @@ from chalicelib.runtime import Runtime
 
 
 def enter(runtime: Runtime, site: str, profile: Profile) -> str:
-    """Upsert the person of a profile; return a code for their token, valid for two minutes."""
+    """Upsert the person of a profile; return a code, valid for two minutes, for a token."""
     settings = runtime.settings
     user = one_site_id("p", site, profile.issuer, profile.subject, settings.subject_key)
     names = (acceptable(each, settings.reserved_names, is_staff=False) for each in profile.names)

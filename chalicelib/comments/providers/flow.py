@@ -60,7 +60,7 @@ def redirect_uri(runtime: Runtime, site: str, key: str) -> str:
 
 
 def begin(runtime: Runtime, site: str, key: str, return_to: str) -> Led:
-    """Redirect to a provider; if it does not answer, to the page with a failure.
+    """Return the redirect to a provider; after a failed discovery, to `return_to` with a failure.
 
     Raises UnknownProvider.
     """
@@ -98,8 +98,8 @@ def begin(runtime: Runtime, site: str, key: str, return_to: str) -> Led:
 def finish(runtime: Runtime, site: str, key: str, query: CallbackQuery, cookies: str) -> Led:
     """Redirect to the page of a sign-in, with a code or a failure in the fragment.
 
-    Raises SignInExpired unless this browser began the sign-in within ten minutes, at a page that
-    still has an origin of the site.
+    Raises SignInExpired unless this browser began the sign-in in the last ten minutes, at a page
+    that still has an origin of the site.
     """
     begun = _find_begun(runtime, cookies)
     if begun is None or (begun.site, begun.provider) != (site, key):

@@ -70,7 +70,7 @@ class ProviderSettings(Input):
 
 
 class ProviderAnswer(TypedDict):
-    """A provider as its publisher sees it."""
+    """A provider as the site's publisher sees it."""
 
     site: SiteId
     key: ProviderKey
@@ -123,7 +123,7 @@ class SignedInAnswer(TypedDict):
 
 
 def provider_answer(site: str, provider: SignInProvider, redirect_uri: str) -> ProviderAnswer:
-    """Return a provider as its publisher sees it, without the secret."""
+    """Return a provider as the site's publisher sees it, without the secret."""
     return {
         "site": site,
         "key": provider["key"],

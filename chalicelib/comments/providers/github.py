@@ -37,7 +37,7 @@ def sign_in(runtime: Runtime, given: Exchange) -> Profile:
 
 
 def _primary(found: object) -> str | None:
-    """Return the primary address, if GitHub has verified it."""
+    """Return the primary address; None: GitHub names none, or has not verified it."""
     for each in found if isinstance(found, list) else []:
         if isinstance(each, dict) and each.get("primary") is True and each.get("verified") is True:
             email = each.get("email")

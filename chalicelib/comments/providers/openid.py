@@ -173,7 +173,7 @@ def _check_claims(claims: dict[str, Any], client_id: str, nonce: str, now: datet
 def _key(runtime: Runtime, url: str, kid: object, algorithm: str) -> "PyJWK":
     """Return the published key with an id and an algorithm; raises ProviderFailed.
 
-    Fetches the keys again if it is not among the remembered keys.
+    Fetches the keys again if the remembered keys lack it and are at least 30 seconds old.
     """
     memory_key = f"keys {url}"
 

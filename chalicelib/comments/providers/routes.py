@@ -85,7 +85,7 @@ def _declare_removal(route: Route) -> None:
     def delete_provider(
         request: Request, site: SiteId, provider: ProviderKey, publisher: Publisher
     ) -> NoContent:
-        """Remove a provider: it ends sign-ins, while tokens of its people stay valid."""
+        """Remove a provider: readers cannot sign in by it any more, but their tokens stay valid."""
         check_publisher(publisher, site)
         stored.remove(request.runtime, site, provider)
         return NoContent()
@@ -106,7 +106,7 @@ def _declare_sign_in(route: Route) -> None:
     def begin_sign_in(
         request: Request, site: SiteId, provider: ProviderKey, query: BeginQuery
     ) -> Found:
-        """Redirect a reader's browser to a provider; its answer redirects back to the page.
+        """Redirect a reader's browser to a provider; the sign-in then leads back to `return_to`.
 
         The browser returns with a code in the fragment, `#plaza-account=`, or with a failure,
         `#plaza-sign-in=`.
@@ -126,7 +126,7 @@ def _declare_sign_in(route: Route) -> None:
     def finish_sign_in(
         request: Request, site: SiteId, provider: ProviderKey, query: CallbackQuery
     ) -> Found:
-        """Take a provider's answer, and redirect the browser to the page where it began."""
+        """Take a provider's answer, and redirect to the page where the sign-in began."""
         cookies: str = request.raw.headers.get("cookie") or ""
         return _lead(flow.finish(request.runtime, site, provider, query, cookies))
 
@@ -136,7 +136,7 @@ def _declare_codes(route: Route) -> None:
     def exchange_account_code(
         request: Request, site: SiteId, body: AccountCode
     ) -> Ok[SignedInAnswer]:
-        """Exchange the code of a sign-in for the person's token; it works once, for two minutes."""
+        """Exchange a sign-in's code for a bearer token; the code works once, for two minutes."""
         here = request.runtime
         found = accounts.exchange(here, site, body.code)
         request.details["person"] = found.id

@@ -27,7 +27,7 @@ def find(runtime: Runtime, site: str, key: str) -> SignInProvider:
 
 
 def put(runtime: Runtime, site: str, provider: SignInProvider, secret: str) -> SignInProvider:
-    """Add a provider to a site, or replace the provider of its key; return it with sealed secret.
+    """Add a provider to a site, or replace the provider with the same key; return it as stored.
 
     Raises TooManyProviders.
     """

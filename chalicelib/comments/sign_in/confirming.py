@@ -64,7 +64,7 @@ def _valid(site: str, token: str, now: datetime) -> Document:
 
 
 def _note(runtime: Runtime, found: Confirmation) -> None:
-    """Upsert a guest with a confirmed address, and the standing of `find_held` if it is harsher."""
+    """Upsert a guest with a confirmed address; a harsher sanction of the address carries over."""
     site, name = found["site"], found["name"]
     said = {"email_key": found["email_key"], "taken_key": lookalike_key(name)}
     fields: Document = {each: {"$literal": value} for each, value in said.items()}
@@ -90,8 +90,8 @@ def _unless_changed(own: Mapping[str, Any], former: Mapping[str, Any]) -> Docume
 def find_sanctioned(runtime: Runtime, site: str, email_keys: Sequence[str]) -> Person | None:
     """Return the person of an address with the harshest sanction; None: no person has one.
 
-    So a new name ends no ban, nor does a rotation: `email_keys` are hashes by all keys. In place of
-    a claimed guest, the account counts. An address in an imported file proves nothing.
+    So a ban outlasts a new name, and a rotation of keys: `email_keys` are hashes by all keys. In
+    place of a claimed guest, the account counts. An address in an imported file proves nothing.
     """
     held: list[Person] = []
     now = runtime.now()

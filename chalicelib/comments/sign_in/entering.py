@@ -26,7 +26,7 @@ FRAGMENT = "plaza-guest="
 def press(runtime: Runtime, site: str, token: str) -> tuple[Confirmation, str]:
     """Use a link up: confirm its address, or make a code for its guest.
 
-    Returns the link, and the address to redirect to. Raises UnknownLink.
+    Returns the link, and the page to redirect to. Raises UnknownLink.
     """
     found = confirming.find(runtime, site, token)
     if found.get("kind") != "sign_in":

@@ -76,7 +76,7 @@ def send_sign_in(runtime: Runtime, site: str, wanted: WantedLetter) -> None:
 
 
 def find_guest(runtime: Runtime, site: str, address: str) -> Person | None:
-    """Return the guest of a site who first confirmed an address; None: it has none."""
+    """Return the guest of a site who confirmed an address first; None: no guest confirmed it."""
     keys = addressing.address_keys(address, runtime.settings.signing_keys)
     # Only guests: people of an issuer or a provider sign in there, not by letter.
     same = {"email_key": {"$in": keys}, "site": site, "joined": None}

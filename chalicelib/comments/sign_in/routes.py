@@ -174,7 +174,7 @@ def _refuse(names: set[str], code: str) -> None:
 def _declare_links(route: Route) -> None:
     @route("GET", "/sites/{site}/guests/confirmation", raises=(UnknownLink,))
     def show_confirmation(request: Request, site: SiteId, query: LinkQuery) -> LinkPage:
-        """Show the page of a letter's link, whose button confirms the address.
+        """Show the page of a letter's link: its button confirms the address, or signs you in.
 
         The call changes nothing: a mail program that opens links confirms no address.
         """
@@ -206,7 +206,7 @@ def _declare_sign_in(route: Route) -> None:
 
     @route("POST", "/sites/{site}/sign-in/token", raises=(GuestsOff, UnknownLink))
     def exchange_code(request: Request, site: SiteId, body: SignInCode) -> Ok[GuestAnswer]:
-        """Exchange the code of a link for the guest's token; it works once, for two minutes."""
+        """Exchange a link's code for the guest's token; the code works once, for two minutes."""
         guest = entering.exchange(request.runtime, site, body.code)
         request.details["guest"] = guest.id
         return Ok(_answer(request.runtime, guest))

@@ -52,7 +52,7 @@ class OfferedReaction(Input):
 
 
 class WatchedPhrase(Input):
-    """A phrase that a publisher watches for: whole words, in any case.
+    """A phrase that a publisher watches for: whole words, in upper or lower case.
 
     A `*` at its beginning or end stands for the rest of the word there.
     """

@@ -1,7 +1,7 @@
-"""The spam worker: it asks a service about waiting comments, and sends it corrections.
+"""The spam worker: it asks a service about waiting comments, and sends the service corrections.
 
 Each step changes only values that are still as read. So a repeated message, or a crash at any
-place, repeats nothing but the question to the service.
+place, repeats nothing but a call to the service.
 """
 
 from collections.abc import Mapping
@@ -139,7 +139,7 @@ def _name(comment: Comment) -> str:
     return comment["author"]["name"] if comment["author"] else ""
 
 
-# The schedule wipes comments after thirty days as spam, as a deletion by the site's staff does.
+# The schedule wipes comments that have been spam for thirty days, as a deletion by staff does.
 
 KEPT = timedelta(days=30)
 _SWEPT_AT_ONCE = 200
@@ -147,7 +147,7 @@ _SWEEP = Sweep(ENTRIES, "queued_at", KEPT, where={"$and": [QUEUED, {"queue": "sp
 
 
 def wipe_overdue(runtime: Runtime) -> int:
-    """Wipe comments after thirty days as spam, the oldest first; return the number wiped."""
+    """Wipe comments that have been spam for thirty days, the oldest first; return the number."""
     until, wiped = runtime.now() - KEPT, 0
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         node = nodes.look(runtime.database, row["node_id"])

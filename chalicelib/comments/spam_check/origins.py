@@ -113,8 +113,8 @@ def check_again(runtime: Runtime, node: Node, comment_id: str) -> bool:
 def note_decision(runtime: Runtime, node: Node, comment_id: str, state: State) -> bool:
     """Note the task to correct the service, before a moderator's decision against its answer.
 
-    `spam` is against any other answer and against none yet, `visible` only against `spam`. Returns
-    False without a task: for any other decision, without an origin, and without a service.
+    `spam` corrects any other answer, and a missing one; `visible` corrects only `spam`. Returns
+    False if it notes no task: for any other decision, without an origin, or without a service.
     """
     if state == "spam":
         return _want(runtime, node, comment_id, "spam", {"answer": {"$ne": "spam"}})

@@ -51,7 +51,7 @@ def ask(runtime: Runtime, node: Node, query: Callable[[Store, Node], Answer]) ->
 
 
 def turns(runtime: Runtime, node: Node) -> Iterator[Node]:
-    """Yield the node as given; after each pause, yield it as stored unless a move holds it.
+    """Yield the node as given; then, at once and after pauses, as stored unless a move holds it.
 
     Ends after `post_budget_ms` of pauses. Follows a node to another id. Raises UnknownNode after
     the deletion of the node, even if a new node has its id.

@@ -1,8 +1,8 @@
 """The store of flat discussions in pages of a hundred comments, by the comments' numbers.
 
 MongoDB Applied Design Patterns, "Storing Comments": "Hybrid Schema Design". There a writer
-fills the last page and then opens the next page, which exceeds the limit under load. Here a
-comment's number names its page, so writers never have to agree on a page.
+that has filled the last page opens the next page, so pages exceed their limit under load. Here
+a comment's number names its page, so writers never have to agree on a page.
 """
 
 import itertools
@@ -164,7 +164,7 @@ class BucketStore:
             {**_of(node), "page": page_of(stored["seq"]), "comments": {"$elemMatch": element}},
             {
                 "$set": {f"comments.$.{name}": value for name, value in values.items()},
-                # The whole size, not the growth: `bytes` never falls below the true size.
+                # The whole size, not the growth: no such change takes `bytes` below the true size.
                 "$inc": {"bytes": _size(values)},
             },
             projection={"comments": {"$elemMatch": {"id": comment_id}}},

@@ -1,4 +1,4 @@
-"""Comments of several nodes by their ids, with one query for each store."""
+"""Lookups of comments in several nodes by comment ids, with one query for each store."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,8 @@ def collect(
 ) -> dict[Place, Comment]:
     """Return the wanted comments of the found nodes, by node id and comment id.
 
-    `wanted`: the ids of comments by node id. A node that moves meanwhile may lack some.
+    `wanted`: the ids of comments by node id. Comments of a node that moves meanwhile may be
+    missing from the result.
     """
     by_store: dict[str, list[Node]] = {}
     for node in found:

@@ -158,8 +158,8 @@ class DocumentStore:
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
         """Return the comments with these ids."""
         where = {**_of(node), "id": {"$in": list(comment_ids)}}
-        # For the newest comments, the server may choose an order's index and cache that plan. For
-        # older comments, the plan would scan up to a thousand for a few.
+        # Without a hint, the server may choose an index by order for the newest comments, and cache
+        # this plan. For a few older ids, it would then scan up to a thousand comments.
         return list(self._comments.find(where, _COMMENT).hint(BY_ID))
 
     def thread(self, node: Node, path: str, page: Page) -> list[Comment]:
@@ -169,7 +169,7 @@ class DocumentStore:
         return self._find(node, page, [{"full_slug": {**bounds, "$lt": end}}], BY_THREAD)
 
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
-        """Return the threads of roots, by root number; in a flat node, the roots alone, by id."""
+        """Return roots' threads, found by root number; in a flat node, the roots alone, by id."""
         if not node["threaded"]:
             found = self.get_many(node, [root.id for root in roots])
             return order_threads(filter(viewer.lists, found), roots)
@@ -181,7 +181,10 @@ class DocumentStore:
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
-        """Set fields of a living comment, then adjust its parent's `invisible_replies`."""
+        """Set fields of a living comment, then adjust its parent's `invisible_replies`.
+
+        None: the comment is unknown, gone, or lacks the values of `where`.
+        """
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
             update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
@@ -208,8 +211,8 @@ class DocumentStore:
         return {group["_id"]: group["comments"] for group in groups}
 
     def repair_replies(self, node: NodeLayout) -> int:
-        """Recount replies by parent, and correct wrong counts; return their number."""
-        # Counts first: a count that changes after this read no longer fits its condition below.
+        """Recount replies by parent; return the number of parents with corrected counts."""
+        # Read counts before replies: a count that changes later no longer meets its filter below.
         parents = {**_of(node), "$or": [{name: {"$nin": [0, None]}} for name in _REPLY_COUNTS]}
         had = {row["id"]: _replies(row) for row in self._comments.find(parents, _COUNTS)}
         hidden = {"$cond": [{"$eq": ["$state", "visible"]}, 0, 1]}
@@ -289,8 +292,9 @@ class DocumentStore:
         seen = seen_by(page.viewer)
         branches = [{**_of(node), **part, **state} for part in ranges for state in seen]
         found = self._comments.find({"$or": branches}, _COMMENT)
-        # With many pending comments, the author's own need their partial index, so no hint. The
-        # server then tries all indexes at every call: it caches no plan for an author without any.
+        # With many pending comments, a viewer's own are found by a partial index, so no hint. But
+        # for a viewer without pending comments, the server caches no plan: without a hint, it tries
+        # all indexes at every call.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
         few = not has_own or node["counts"]["pending"] <= _FEW_PENDING
         if few and not page.viewer.shadowed:

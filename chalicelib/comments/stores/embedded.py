@@ -135,7 +135,10 @@ class EmbeddedStore:
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
-        """Set fields of a comment and count the change in one write."""
+        """Set fields of a comment and count the change in one write.
+
+        None: the comment is unknown, gone, or lacks the values of `where`.
+        """
         for _ in range(_ATTEMPTS):
             path, before = next(find(self._tree(node), comment_id, root_array(node)), ("", None))
             if before is None or not matches(before, where):
@@ -166,7 +169,7 @@ class EmbeddedStore:
         return counted
 
     def repair_replies(self, node: NodeLayout) -> int:
-        """Recount the replies of each comment, and correct wrong counts; return their number."""
+        """Recount each comment's replies; return the number of comments with corrected counts."""
         if not node["threaded"]:
             return 0
         comments = list(walk(self._tree(node), root_array(node)))
@@ -219,7 +222,7 @@ class EmbeddedStore:
     def drop(self, node: NodeGeneration, most: int) -> bool:
         """Remove the comments that a failed move left in the node; return False: none remain.
 
-        A switch to another store removes them itself.
+        A switch to another store itself removes the node's embedded comments.
         """
         del most
         self._nodes.update_one(
@@ -262,9 +265,9 @@ class EmbeddedStore:
         return {"$expr": {"$and": [{"$lte": [number, MAX_EMBEDDED_COMMENTS]}, fits]}}
 
     def _check(self, node: NodeLayout, room: Document | None = None) -> None:
-        """Raise Moved if the node has changed since its read.
+        """Raise Moved if the node no longer serves its generation, or if a move holds the node.
 
-        With `room`, raise Full instead, also if the node lacks this room.
+        `room`: raise Full instead, also if the node lacks this room.
         """
         if not self._nodes.count_documents({**_of(node), **(room or {})}, limit=1):
             raise Full if room else Moved
@@ -286,7 +289,10 @@ class EmbeddedStore:
     def _filter(
         self, node: NodeLayout, condition: Document, limit: int, *, newest_first: bool = False
     ) -> list[Comment]:
-        """Return a flat node's first, or newest, `limit` comments that meet a condition."""
+        """Return at most `limit` comments of a flat node that meet a condition.
+
+        The oldest come first, unless `newest_first`.
+        """
         comments: Document = {"$ifNull": ["$metadata.comments", []]}
         if newest_first:
             comments = {"$reverseArray": comments}

@@ -130,7 +130,7 @@ def equal_to(value: Any) -> Any:
 
 
 def condition_of(comment: Mapping[str, object], name: str) -> Any:
-    """Return the condition that a field equals the comment's, or is missing as there."""
+    """Return the condition that a field has the comment's value, or is missing as it is there."""
     return equal_to(comment[name]) if name in comment else {"$exists": False}
 
 

@@ -145,7 +145,7 @@ def sweep(runtime: Runtime) -> int:
     noted = GENERATIONS.of(runtime.database)
     for row in _SWEEP.find(runtime, _SWEPT_AT_ONCE):
         as_read: Document = {"_id": row["_id"], "due": row["due"]}
-        # A move may fill the same generation of a vacant place by now, and have noted it anew.
+        # A move to a vacant id may fill the same generation by now, after noting it anew.
         if noted.find_one(as_read, {"_id": 1}) is None:
             continue
         node = nodes.find_settled(runtime.database, row["node_id"], runtime.now())
@@ -180,7 +180,7 @@ def has_waste(runtime: Runtime, node_id: str) -> bool:
 
 
 def sweep_due_at(runtime: Runtime) -> datetime:
-    """Return the time when every present reader of a node has ended."""
+    """Return the time by which every present call that uses a node has ended."""
     return runtime.now() + _lease(runtime) + LONGEST_RUN
 
 
@@ -253,7 +253,7 @@ def mark_for_sweep(runtime: Runtime, *generations: NodeGeneration) -> None:
 def renewing(
     runtime: Runtime, node: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
-    """Yield each batch after extending the move's lease; raises Moved if another move has it."""
+    """Yield each batch after extending the move's lease; raises Moved if another has the node."""
     for batch in batches:
         expiry = runtime.now() + _lease(runtime)
         renewed = nodes.NODES.of(runtime.database).update_one(
@@ -265,7 +265,7 @@ def renewing(
 
 
 class MoveTally:
-    """The counts of copied comments, and whether their author alone sees any of them."""
+    """The counts of copied comments, and whether any of them is shown to its author alone."""
 
     def __init__(self) -> None:
         self.counts: CommentCounts = {"visible": 0, "pending": 0}
@@ -285,13 +285,13 @@ class MoveTally:
     def raised(self) -> Mapping[str, int]:
         """The `$inc` of the switch, for shadowed comments in the copy.
 
-        The move confirms a copied post, so the post itself raises no number.
+        The switch confirms a copied post, so the post itself increments nothing.
         """
         return nodes.UNSEEN if self._has_shadows else {}
 
 
 def _switch(runtime: Runtime, target: Node, tally: MoveTally) -> Node:
-    """Switch a node to its new generation in one write; raises Moved if another move has it."""
+    """Switch a node to its new generation in one write; raises Moved if another has the node."""
     counts = tally.counts
     served = {"store": target["store"], "generation": target["generation"]}
     others: Document = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}

@@ -1,7 +1,7 @@
 """Search rows: one for each comment that readers see, by its node and id, with its words.
 
-If only its shadowed author sees a comment, its words begin with the author's id: no other reader's
-query matches them, and no count includes them.
+If only the shadowed author sees a comment, each word in its row begins with the author's id: no
+other reader's query matches these words, and no count includes them.
 """
 
 from collections.abc import Iterable
@@ -53,7 +53,10 @@ TERMS = Collection(
 
 
 def row_of(node: Node, comment: Comment) -> CommentTerms | None:
-    """Return the row of a comment; None if no reader sees it, or if it has no words."""
+    """Return the row of a comment.
+
+    None if it has no words, or is visible neither to readers nor to its shadowed author.
+    """
     author, html = comment["author"], comment["html"]
     if author is None or html is None:
         return None

@@ -1,4 +1,4 @@
-"""Upkeep of rows of words: it indexes sites that switch search on, and repairs after crashes."""
+"""Upkeep of search rows: index or clear sites that switch search on or off, and repair rows."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
@@ -27,7 +27,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import LONGEST_RUN, Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 
-# A step that has not ended by then has crashed.
+# A step that has not ended after this time has crashed.
 _LEASE = LONGEST_RUN + timedelta(minutes=1)
 _MOST_SITES = 100
 _SWEEP = Sweep(SEARCH_CHANGES, "due")
@@ -36,7 +36,7 @@ _ROWS_AT_ONCE = 500
 
 
 def repair(runtime: Runtime, node: Node) -> Difference:
-    """Make the rows of a node agree with its comments; return the difference before."""
+    """Make the rows of a node agree with its comments; return the difference before the repair."""
     return _compare(runtime, node, is_repairing=True)
 
 
@@ -58,7 +58,7 @@ def add_missing(runtime: Runtime, node: Node, comments: Sequence[Comment]) -> No
 def compare_nodes(
     runtime: Runtime, after: str = "", most_nodes: int = 1_000, *, is_repairing: bool = True
 ) -> Document:
-    """Compare the rows of nodes with their comments, in the order of the nodes' ids.
+    """Compare, and by default repair, the rows of nodes, in the order of the nodes' ids.
 
     Returns the numbers of `missing`, `wrong` and `extra` rows, and `next`, the node to continue
     after, or null.
@@ -173,7 +173,7 @@ class _Step:
 def _go_on(runtime: Runtime, change: SearchChange, place: Document, *, is_over: bool) -> bool:
     """Store the place of a step; return False if the setting has changed again.
 
-    `is_over`: due at once, for the next run; otherwise after a lease.
+    `is_over`: the site's next step is due at once; otherwise after a lease.
     """
     due = runtime.now() if is_over else runtime.now() + _LEASE
     fields = {**place, "due": due}

@@ -1,7 +1,7 @@
 """Writes of search rows: each change of a comment settles its row last.
 
-A crash before that leaves a stale row. A search also reads the comment, which decides, and
-`upkeep.repair` corrects the row.
+A crash before that leaves a stale row. A search also reads each found comment, and
+decides by the comment alone; `upkeep.repair` corrects the row.
 """
 
 from datetime import datetime
@@ -55,7 +55,7 @@ def settle(runtime: Runtime, node: Node, comment: Comment) -> None:
 
 
 def give(database: Database[Document], site: str, giver: str, to: str) -> None:
-    """Move an author's rows at a site to another author, and replace the prefix of their words."""
+    """Move an author's rows at a site to another author, and replace the prefix of the words."""
     (own,), (new,) = own_words(giver, [""]), own_words(to, [""])
     word = {"$replaceOne": {"input": "$$this", "find": own, "replacement": new}}
     terms: Document = {"$map": {"input": "$terms", "as": "this", "in": word}}
@@ -76,7 +76,7 @@ def _write(database: Database[Document], row: CommentTerms) -> None:
 
 
 def forget(database: Database[Document], node: Node, until: datetime, most: int) -> bool:
-    """Remove `most` rows of a node's comments; return whether more may remain.
+    """Remove at most `most` rows of a node's comments; return whether more may remain.
 
     `until`: the latest time of posting.
     """

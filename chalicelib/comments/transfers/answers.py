@@ -61,7 +61,7 @@ def _running(runtime: Runtime, row: DiscussionTransfer) -> Import | None:
 
 
 def _progress(runtime: Runtime, running: Import) -> ImportProgressAnswer | None:
-    """Return the numbers of stored and of all discussions; None: the file is still read."""
+    """Return the numbers of stored and of all discussions; None while the file is read."""
     if running["status"] == "staging":
         return None
     threads, of_run = THREADS.of(runtime.database), {"run": running["run"]}

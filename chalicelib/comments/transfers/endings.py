@@ -15,7 +15,7 @@ _WHILE_OPEN = ("open", "is_stopping", *WHILE_OWED)
 def end(
     runtime: Runtime, row: DiscussionTransfer, state: State, fields: Mapping[str, Any] = {}
 ) -> bool:
-    """End a transfer if its state and worker are still as in `row`; return whether so.
+    """End a transfer if its state and worker are still as in `row`; return whether it ended.
 
     A sweep removes its files at `kept_until`; by default, once no present call can send parts.
     """

@@ -81,7 +81,7 @@ def _replace_former(runtime: Runtime, row: DiscussionTransfer) -> None:
 
 
 class _Writing:
-    """The files of an export, for this worker alone."""
+    """A worker's run of an export: it stores the files while the worker has the lease."""
 
     def __init__(self, runtime: Runtime, row: DiscussionTransfer) -> None:
         self.runtime = runtime

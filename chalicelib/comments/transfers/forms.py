@@ -15,7 +15,7 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.texts import OwnUrl, ShownLine, ShownName, Url
 
 MOST_BYTES = 1 << 30
-# Room for a thousand moved pages and the digests of all parts.
+# Room for the digests of all parts and a thousand moved pages, at 500 bytes a page.
 BEGIN_BYTES = 524_288
 _MOST_COUNTS, MOST_LISTED = 100, 50
 # 22 pieces of 3 MiB cover a file of 64 MiB.

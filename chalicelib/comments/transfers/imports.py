@@ -1,7 +1,7 @@
-"""An import by the API: begun, sent in parts, tried or applied, stopped, and worked off.
+"""Runs of an import by the API: a worker tries or applies the file, and stops on request.
 
 The lease of the site's import (`comments.importing.lease`) admits one worker at a time, and stores
-the progress through the file. A row here names the file and stores the outcome.
+the progress through the file. The transfer's row names the file and stores the outcome.
 """
 
 import errno

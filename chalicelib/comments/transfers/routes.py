@@ -168,7 +168,7 @@ def _declare_exports(route: Route) -> None:
     def begin_export(
         request: Request, site: SiteId, publisher: Publisher, body: NewExport
     ) -> Accepted[DiscussionExportAnswer]:
-        """Have a worker write all discussions of a site into files, which stay for a week."""
+        """Have a worker write all discussions of a site into files, which stay for up to a week."""
         check_publisher(publisher, site)
         row = starting.begin_export(request.runtime, site, body.format)
         return Accepted(export_answer(request.runtime, row))

@@ -19,8 +19,9 @@ MAX_FILES = 50
 MAX_MOVED = 1_000
 # 128 parts of 8 MiB make a GiB.
 MAX_PARTS = 128
-# The lifetime of a file before its import starts; of a tried file, and of an export's files.
+# A file stays for this time before its import starts.
 UPLOAD_KEPT = timedelta(days=1)
+# A tried file and an export's files stay for this time.
 FILE_KEPT = timedelta(days=7)
 _ROW_KEPT_SECONDS = 90 * 86_400
 
@@ -57,7 +58,7 @@ class DiscussionTransfer(TypedDict):
     done: bytes read of the file, or comments written.
     tries: runs since the last progress. is_stopping: it ends at the next step.
     due: when its message is sent again. taken_by, leased_until: the worker of an export.
-    kept_until: when its files go; a row without it has none.
+    kept_until: when its files go; absent while it runs, and once they are gone.
     """
 
     _id: str

@@ -211,7 +211,7 @@ def _run(runtime: Runtime, row: DiscussionTransfer, fields: Document) -> Discuss
         return_document=ReturnDocument.AFTER,
     )
     if found is None:
-        # Another call has sent it, or stopped it.
+        # Another call has set it running, or stopped it.
         found = find(runtime, row["site"], row["kind"], row["_id"])
         _check_state(found, "running")
     runtime.queues.send(RunTransfer(site=row["site"], transfer=row["_id"]))

@@ -20,7 +20,7 @@ def sweep(runtime: Runtime) -> int:
     """Send lost messages again, and remove expired files; return the number of files.
 
     An import that its publisher left ends here, and its file goes with a later sweep. If a store
-    fails, its transfer is due again in an hour, so that the others get their turn.
+    fails, the transfer is due again in an hour, so that other transfers get their turn.
     """
     WORK.sweep(runtime)
     found = _OVER.find(runtime, _SWEPT_AT_ONCE)

@@ -125,7 +125,7 @@ def standing_in(
 ) -> AuthorStanding:
     """Return the standing of an author in a node.
 
-    `admitted`: None reads it without counting a post, and raises Suspended and Banned.
+    If `admitted` is None, read it without counting a post; this raises Suspended and Banned.
     """
     if admitted is None:
         admitted = _look(runtime, node["site"], author)
@@ -311,7 +311,7 @@ def _allowance_of(limit: PostLimit, factor: float) -> Allowance:
 
 
 def _check_pace(runtime: Runtime, node_id: str, site: str | None, author: Principal) -> None:
-    """Raise TooFast if an author has to wait in slow mode, by settings of the last seconds."""
+    """Raise TooFast if an author has to wait in slow mode; the settings may be seconds old."""
     if site is None or moderates(author, site):
         return
     own = _own_seconds(runtime, node_id)

@@ -50,7 +50,7 @@ class CommentDraft(NamedTuple):
 
 
 def new_comment_id(rng: random.Random) -> str:
-    """Return ten random characters: 50 bits, unique within a node."""
+    """Return ten random characters, 50 bits; callers replace an id that the node already has."""
     return "".join(rng.choices(ALPHABET, k=ID_CHARACTERS))
 
 
@@ -126,7 +126,7 @@ def _render(runtime: Runtime, site: str, written: CommentDraft) -> tuple[str, li
 def _judge(written: CommentDraft, html: str) -> Judgement:
     """Return the verdict on a new text under the rules of its node; raises TextRefused."""
     new, rules = written.new, written.standing.rules
-    # A shadowed author's text, too: without a check, the author would see it too soon.
+    # Also for a shadowed author, whose text would otherwise appear without the usual wait.
     is_checked = written.sender is not None and bool(rules.get("spam_check_url"))
     text = JudgedText(new.text, html, new.website, new.written_ms, written.others, is_checked)
     return judge(text, writer_of(written.standing), rules)

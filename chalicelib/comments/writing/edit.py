@@ -122,7 +122,7 @@ def _people(
 def _note_act(
     runtime: Runtime, action: Action, node: Node, comment: Comment, caller: Principal
 ) -> Iterator[CommentFields]:
-    """Note a moderator's act on a reader's comment; yield the fields that name the act."""
+    """Note a moderator's act on another author's comment; yield the fields that name the act."""
     if is_author(caller, comment):
         yield {}
         return
@@ -191,8 +191,8 @@ def decide(
 ) -> Comment:
     """Apply a moderator's decision to a comment as it was found, and log the act.
 
-    The decision also settles its flags as right or wrong. Raises CommentChanged, also for a comment
-    deleted meanwhile.
+    Unless it is `pending`, the decision also settles the comment's flags as right or wrong. Raises
+    CommentChanged, also for a comment deleted meanwhile.
     """
     thing = acts.comment_thing(node, found)
     # The condition makes the log true: the act changes exactly the state that it names.
@@ -331,8 +331,8 @@ def change_comment(
 ) -> Comment | None:
     """Set fields of a comment that has the values of `where`; return the changed comment.
 
-    Returns None for an unknown or deleted comment, and for other values. Raises Unavailable if a
-    move of the node outlasts the budget of time.
+    Returns None for a comment that is unknown, deleted, or lacks these values. Raises Unavailable
+    if a move of the node outlasts the budget of time.
     """
     nodes.touch(runtime, node["_id"])
     # Changes that each generation's counts still lack, since a move prevented the confirmation.

@@ -10,7 +10,7 @@ from chalicelib.comments.store import WIPED, is_shadow
 def fields_of_release(comment: Comment, *, is_shadowed: bool) -> CommentFields:
     """Return the fields that a guest's confirmation changes in a comment that waits for it.
 
-    With other reasons, the comment still waits. Once released, a shadowed guest alone sees it.
+    With other reasons, the comment still waits. A shadowed guest alone sees it after the release.
     """
     others: list[Reason] = [each for each in comment.get("reasons", []) if each != "unconfirmed"]
     if others:
@@ -40,7 +40,10 @@ def fields_of_check(comment: Comment, answer: Answer, now: datetime) -> CommentF
 
 
 def reasons_without_check(reasons: list[Reason]) -> list[Reason]:
-    """Return the reasons after an undone decision, `unchecked` for `checking`: no check follows."""
+    """Return the reasons to restore when a decision is undone.
+
+    `unchecked` replaces `checking`, since no check follows.
+    """
     return ["unchecked" if each == "checking" else each for each in reasons]
 
 

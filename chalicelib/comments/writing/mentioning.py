@@ -86,7 +86,8 @@ def _change(runtime: Runtime, node: Node, comment_id: str, new_fields: NewFields
     """Set the new fields of a comment; return False if it changes meanwhile or does not exist."""
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if comment is None:
-        # Its post is still running, or ended before the store: then the sweep removes its entry.
+        # Its post is still running, or crashed before it stored the comment: then the sweep removes
+        # the entry.
         return False
     fields = new_fields(runtime, node, comment)
     if not fields:
@@ -125,11 +126,12 @@ def _given_fields(
 
 
 def _new_fields(runtime: Runtime, node: Node, comment: Comment, person: Mention) -> CommentFields:
-    """Return the changed fields of a comment; empty if nothing has to change, or can.
+    """Return the changed fields of a comment; empty if it need not or cannot change.
 
-    Only mentions change: the HTML is the old text's with the new name in its mentions. A comment
-    keeps the old name if the new name would change the reading of its text. If HTML that loses a
-    person no longer fits, as after a change of the site's images, its text stays as plain text.
+    Only mentions change: the HTML is that of the old text, with the new name in its mentions. A
+    comment keeps the old name if the new name would change the reading of its text. If the HTML
+    without an erased name is too large, perhaps by a change of the site's images, the comment shows
+    its text as plain text.
     """
     before, text = comment.get("mentions", []), comment["text"]
     user_id, name = person["id"], person["name"]

@@ -105,7 +105,7 @@ def post_comment(
 
 
 def answer_of(runtime: Runtime, posted: Posted) -> CommentAnswer:
-    """Return the answer of a new comment to its author, from what was written."""
+    """Return the API's answer to the author of a new comment, from the written comment alone."""
     node, comment, parent, standing = posted
     rights = Rights(standing.author, node, standing.rules, runtime.now())
     marks = Marks({}, {}) if is_marked(standing.rules) else None
@@ -120,7 +120,7 @@ def _draft(
     """Return the draft of a comment under a new id; raises Duplicate."""
     made = draft.new_comment_id(runtime.random)
     others = door.note_text(runtime, node, made, new.text, standing)
-    # Without a query for a text that mentions nobody.
+    # A text without mentions needs no query.
     people = members.among(runtime, node, new.mentions, standing.author) if new.mentions else ()
     return CommentDraft(new, _recounted(runtime, new, standing), made, others, people, sender)
 
@@ -180,7 +180,7 @@ def _is_confirmed(
     added: Added,
     stored_under: set[tuple[str, int]],
 ) -> bool:
-    """Count a stored comment; return whether the node has counted it, or a move that copied it."""
+    """Count a stored comment; return whether the node, or a move that copied it, has counted it."""
     generation = (node["_id"], node["generation"])
     copied = added is Added.DUPLICATE and generation not in stored_under
     if copied or added is Added.COUNTED:
@@ -191,7 +191,7 @@ def _is_confirmed(
 
 
 class _Renumbered(NamedTuple):
-    """A comment among the new numbers of its node; `is_copied`: the import has taken it along."""
+    """A comment and its renumbered node; `is_copied`: the import has copied the comment."""
 
     node: Node
     parent: Comment | None

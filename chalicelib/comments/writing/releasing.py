@@ -35,8 +35,8 @@ class Released(NamedTuple):
 def release(runtime: Runtime, person: Person) -> Released:
     """Release comments of a guest with a confirmed address, 100 at most.
 
-    They become visible, unless something else holds them. Comments of a guest who may not write
-    wait for a moderator.
+    They become visible, unless something else holds them; those of a shadowed guest become visible
+    to the guest alone. Comments of a guest who may not write wait for a moderator.
     """
     status = status_of(person, runtime.now())
     if status not in {"ok", "shadowed"}:

@@ -14,8 +14,8 @@ from chalicelib.content.types import MAX_TEXT_SENT_BYTES
 # Beyond this many pairs of lines, report all lines as replaced: the search for the longest common
 # run compares each line with each line of the other text.
 _MOST_PAIRS = 4_000_000
-# The same for pairs of equal lines times the shorter text: the search visits each equal pair once
-# for each run that it finds.
+# The same beyond this many visits to pairs of equal lines: the search visits each pair once for
+# each run that it finds, and finds at most one run for each line of the shorter text.
 _MOST_VISITS = 20_000_000
 # From so many lines on, `SequenceMatcher` ignores frequent lines.
 _LONG = 200
@@ -93,7 +93,7 @@ def _hunks(lines: _Lines) -> Iterator[Hunk]:
 
 def _visits(before: Sequence[str], after: Sequence[str]) -> int:
     """Return an upper bound of the search's visits to pairs of equal lines."""
-    # The search passes over lines that are frequent in a long text, such as empty lines.
+    # The search ignores lines that are frequent in a long text, such as empty lines.
     most = len(after) // 100 + 1 if len(after) >= _LONG else len(after)
     seen = {line: number for line, number in Counter(after).items() if number <= most}
     equal_pairs = sum(number * seen.get(line, 0) for line, number in Counter(before).items())

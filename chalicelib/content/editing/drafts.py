@@ -121,7 +121,7 @@ def restore(
 
 
 def check_version(node: ContentNode, version: int, given: Document | None = None) -> None:
-    """Raise EditConflict, with the current draft, unless the page has this version.
+    """Raise EditConflict, with the current draft, unless the page has this version or no draft.
 
     `given` are the fields to save; the error names the fields that differ from the draft.
     """
@@ -134,7 +134,7 @@ def check_version(node: ContentNode, version: int, given: Document | None = None
 
 
 def desk(runtime: Runtime, site: str, query: DeskQuery) -> tuple[list[ContentNode], str | None]:
-    """Return a site's pages in a state, last changed first, and the cursor of the next page."""
+    """Return a site's pages in a state, last changed first, and the cursor of the rest, or None."""
     cursors = Cursors(f"desk:{site}:{query.state}", runtime.settings.signing_keys)
     position = cursors.position(query)
     where: Document = {"site": site, "removed": None}

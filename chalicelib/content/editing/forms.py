@@ -83,7 +83,7 @@ class ContentEdit(Input):
 
 
 class DeskQuery(PageQuery):
-    """The query of a page of the desk: the pages of a site in one state."""
+    """The query of the desk: a site's pages in one state."""
 
     state: Annotated[State, Field(description="The state of the pages.")] = "draft"
 

@@ -1,8 +1,8 @@
-"""Revisions: the stored drafts of a page; of a person's saves within ten minutes, only the last.
+"""Revisions: the stored drafts of a page; a person's successive saves in ten minutes make one.
 
 A page has its last 50 revisions, and every revision that was live. The transaction of a save writes
-its revision. The words of a revision never change, but a later revision may replace a revision that
-was never live.
+its revision. The words of a revision never change, but the same person's next save may replace a
+revision that was never live.
 """
 
 from collections.abc import Mapping
@@ -34,8 +34,8 @@ _WITHOUT_DETAIL = {"detail": 0}
 def add(runtime: Runtime, node: ContentNode, session: ClientSession) -> None:
     """Store a saved draft as a revision, and remove revisions over the bound.
 
-    The new revision replaces the newest if the same person began the newest less than ten minutes
-    ago, and it was never live.
+    The new revision replaces the newest stored revision if that was never live and the same person
+    began it less than ten minutes ago.
     """
     draft, rows = _draft(node), REVISIONS.of(runtime.database)
     newest: Mapping[str, Any] = {"sort": [("_id.version", DESCENDING)], "session": session}

@@ -101,10 +101,10 @@ def _declare_edits(route: Route) -> None:
     def edit_content(
         request: Request, site: SiteId, content: ContentId, editor: Editor, body: ContentEdit
     ) -> Ok[ContentAnswer]:
-        """Change a draft, of the version that `If-Match` names.
+        """Change a draft if its version is the version in `If-Match`.
 
-        After another save, the call fails and changes nothing; `facts` of the error have the
-        current draft and the names of your differing fields. Readers see no change.
+        Otherwise the call fails and changes nothing; `facts` of the error have the current draft
+        and the names of the fields in which yours differs. Readers see no change.
         """
         check_editor(editor, site)
         version = conditional.expected_version(request)
@@ -131,8 +131,8 @@ def _declare_revisions(route: Route) -> None:
     ) -> Ok[RevisionsAnswer]:
         """List the revisions of a page, newest first.
 
-        A person's saves within ten minutes are one revision. The last 50 stay, and all that were
-        live.
+        A person's successive saves within ten minutes make one revision. The last 50 revisions
+        stay, and all revisions that were live.
         """
         check_editor(editor, site)
         database = request.runtime.database
@@ -195,7 +195,7 @@ def _declare_restoring(route: Route) -> None:
     def restore_revision(
         request: Request, site: SiteId, content: ContentId, revision: Version, editor: Editor
     ) -> Ok[ContentAnswer]:
-        """Save a revision as the draft: an edit of the version that `If-Match` names."""
+        """Save a revision as the draft if the draft's version is the version in `If-Match`."""
         check_editor(editor, site)
         version = conditional.expected_version(request)
         node = nodes.find(request.runtime.database, site, content)

@@ -18,7 +18,7 @@ from chalicelib.content.visibility import date_of, edition_at
 from chalicelib.keywords import Keyword
 from chalicelib.texts import ShownLine, ShownName, html_of
 
-# The most bytes of an entry's HTML. A page with a thousand absolute links can have more.
+# The most bytes of an entry's HTML. Absolute addresses make the HTML longer than on the page.
 MAX_HTML_BYTES = 1_250_000
 
 

@@ -1,4 +1,4 @@
-"""Pages of feeds, with entity tags: a poll without news reads only an index."""
+"""Feeds with entity tags: a poll of an unchanged feed, unless of one tag, reads only an index."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -25,14 +25,15 @@ from chalicelib.http.responses import MAX_BYTES
 from chalicelib.runtime import Runtime
 
 Format = Literal["atom", "json"]
-# The fields of an entity tag: the index has them all, so the query reads no page.
+# The fields of an entity tag. The indexes have them all, except for the feed of a keyword tag: any
+# other query for an entity tag reads no page.
 OF_TAG = {"_id": 1, "published": 1, "until": 1, "next.shown_from": 1, "edition": 1}
 _TAG_BYTES = 12
 OF_FEED = {"draft": 0, "live.detail": 0, "next.detail": 0}
 
 
 class Fetched(NamedTuple):
-    """A feed's page with its entity tag. feed None: the reader holds this tag."""
+    """A part of a feed, with its entity tag. feed None: the caller has this entity tag already."""
 
     tag: str
     feed: Feed | None
@@ -41,9 +42,9 @@ class Fetched(NamedTuple):
 def fetch(
     request: Request, site_id: str, form: Format, query: FeedQuery, held: Collection[str]
 ) -> Fetched:
-    """Return a page of a feed, unless the reader holds its tag.
+    """Return a part of a feed, unless `held` has its entity tag.
 
-    The page has at most `request.rows` entries.
+    The part has at most `request.rows` entries.
 
     Raises UnknownContentSite and InvalidCursor.
     """
@@ -58,7 +59,7 @@ def fetch(
 
 
 class _Wanted:
-    """A requested page of a feed."""
+    """A requested part of a feed: the entries after a cursor."""
 
     def __init__(
         self, runtime: Runtime, site: ContentSite, form: Format, query: FeedQuery, now: datetime
@@ -79,10 +80,10 @@ class _Wanted:
         return lists.find(*wanted)
 
     def _pages(self, most: int) -> tuple[list[ContentNode], ContentNode | None]:
-        """Return up to `most` pages of the feed, and the last of them if more follow.
+        """Return up to `most` content pages of the feed, and the last of them if more follow.
 
-        Stop once their HTML has more characters than an answer has bytes: all pages together
-        may have a hundred times as much.
+        Stops once their HTML has more characters than an answer may have bytes: a hundred pages
+        may have many times as much. None: no more pages follow.
         """
         found: list[ContentNode] = []
         room = MAX_BYTES
@@ -142,7 +143,7 @@ class _Wanted:
 def _with_next(row: ContentNode) -> ContentNode:
     """Return a page with `next` null if it has no next edition.
 
-    A read from the index alone yields an object without an instant there.
+    A read from the index alone yields an object without an instant as `next`.
     """
     following = row.get("next")
     return row if following and following.get("shown_from") else {**row, "next": None}

@@ -21,7 +21,7 @@ def declare(route: Route) -> None:
     def get_atom_feed(request: Request, site: SiteId, query: FeedQuery) -> AtomFeed | NotModified:
         """Read a site's feed as Atom: of everything, of one type, or with one tag.
 
-        It has the whole HTML, newest first, and links to its next page (RFC 5005).
+        Each entry has its page's HTML, newest first. The feed links to its next part (RFC 5005).
         """
         held = conditional.held_tags(request)
         fetched = fetch(request, site, "atom", query, held)

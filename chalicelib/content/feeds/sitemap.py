@@ -32,7 +32,7 @@ from chalicelib.sitemaps import (
 from chalicelib.sites.ids import SiteId
 
 _HEADERS = {"Cache-Control": CACHING}
-# More pages of a site than an index names files for.
+# Bounds the count of a site's pages, and so its files; a larger site has larger files.
 _MOST_COUNTED = 5_000_000
 _WITHOUT_TEXTS = {
     f"{edition}.{field}": 0 for edition in ("live", "next") for field in ("html", "detail")
@@ -54,7 +54,7 @@ def declare(route: Route, discussions: Discussions) -> None:
     def get_sitemap_of_site(request: Request, site: SiteId) -> Sitemap:
         """Read the index of a site's sitemaps: of its pages, and of pages with discussions.
 
-        No page is in two of them.
+        No page is in two sitemaps.
         """
         runtime = request.runtime
         settings.recall(runtime, site)
@@ -65,7 +65,7 @@ def declare(route: Route, discussions: Discussions) -> None:
     def get_sitemap_of_pages(request: Request, site: SiteId, query: PagesQuery) -> Sitemap:
         """Read a sitemap of a site's pages that no sitemap of discussions has, newest first.
 
-        A page was last changed when readers saw its last edition that was not minor.
+        A page's last change is the start of its last edition that is not minor.
         """
         pages = _pages(request.runtime, site, query.part, request.rows)
         with_discussions = discussions.in_sitemaps(request.runtime, site, list(pages))
@@ -75,7 +75,7 @@ def declare(route: Route, discussions: Discussions) -> None:
 
 @remember(seconds=300)
 def _files(runtime: Runtime, site: str) -> list[str]:
-    """Return the addresses of a site's files; together they have all its visible pages.
+    """Return the addresses of a site's files; the files together have all visible pages.
 
     Reads the index entries of all these pages; the result holds for 300 s. The last file has no
     end, and room for thousands of new pages.

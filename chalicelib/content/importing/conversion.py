@@ -29,7 +29,7 @@ from chalicelib.people.names import acceptable
 from chalicelib.texts import drop_controls, has_balanced_directions, is_visible
 
 KINDS = {"post": "blog", "page": "page"}
-# Other states are drafts.
+# An item in neither set of states becomes a draft.
 _PUBLIC = frozenset({"publish", "future"})
 _LEFT = frozenset({"private", "trash", "auto-draft"})
 _ID_CHARACTERS = 22
@@ -40,7 +40,7 @@ _SLUG = re.compile(r"[a-z0-9-]+(?:/[a-z0-9-]+)*")
 _NOT_OF_SLUG = re.compile(r"[^a-z0-9]+")
 _TAG = re.compile(r"<[^<>]*>")
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-# Marks HTML of the block editor, with its own paragraphs; elsewhere newlines make them.
+# Marks HTML of the block editor, which has paragraphs; in other HTML, newlines make paragraphs.
 _BLOCK = "<!-- wp:"
 # Shortcodes around a picture or an address: the import removes them, and their content stays.
 _WRAPPERS = re.compile(r"\[/?(?:caption|wp_caption|embed)\b[^\]]{0,1000}\]")
@@ -56,9 +56,9 @@ class UnusablePage(Exception):
 
 
 class PageRules(NamedTuple):
-    """The rules of an import: its site with its address, and the deployment's secret and names.
+    """The rules of an import: a site, its address, and the deployment's secret and reserved names.
 
-    at: the beginning of the import. It schedules posts with a date more than a minute later.
+    at: the start of the import, which schedules posts with a date more than a minute later.
     """
 
     site: str
@@ -86,7 +86,7 @@ class ConvertedPage:
 
 
 def convert(rules: PageRules, item: WordPressItem) -> ConvertedPage:
-    """Return an item as a page; its kind is a key of KINDS. Raises UnusablePage."""
+    """Return an item as a page; `item.kind` is a key of KINDS. Raises UnusablePage."""
     if item.status in _LEFT:
         raise UnusablePage(item.status.replace("-", "_"))
     if item.has_password:
@@ -180,7 +180,7 @@ def _slug(rules: PageRules, item: WordPressItem, losses: list[str]) -> str:
 
 
 def _path(rules: PageRules, link: str) -> str:
-    """Return the path of an address below the site's own, without slashes at its ends."""
+    """Return an address's path without the site's own path. Empty: none, or malformed."""
     try:
         path = unquote(urlsplit(link).path)
         base = urlsplit(rules.base_url).path.strip("/")
@@ -197,7 +197,7 @@ def _line(text: str, most: int = _MAX_LINE_CHARACTERS) -> str:
 
 
 def _summary(item: WordPressItem, losses: list[str]) -> str | None:
-    """Return the excerpt of a page, unless Plaza cannot show it."""
+    """Return the excerpt of a page. None: there is none, or Plaza cannot show it."""
     text = _line(item.excerpt, MAX_SUMMARY_CHARACTERS)
     if text and not (is_visible(text) and has_balanced_directions(text)):
         losses.append("summary")
@@ -206,7 +206,7 @@ def _summary(item: WordPressItem, losses: list[str]) -> str | None:
 
 
 def _tags(item: WordPressItem, losses: list[str]) -> list[str]:
-    """Return the categories and tags of a page, at most the number that a page may have."""
+    """Return the categories and tags of an item as a page's tags, at most MAX_TAGS."""
     found: dict[str, None] = {}
     for each in item.labels:
         # Normalising turns a comma of another script into `,`: a tag must not have a comma.
@@ -240,9 +240,9 @@ def _writer(rules: PageRules, item: WordPressItem, losses: list[str]) -> Writer 
 
 
 def _publication(rules: PageRules, item: WordPressItem, losses: list[str]) -> Publication | None:
-    """Return the publication of a page: now with its former date, or at a future instant.
+    """Return the publication of a page: now with its former date, if any, or at a future instant.
 
-    None: the page is of the future and has no usable time, so it stays a draft.
+    None: the item is for a future time, but has no usable time, so the page stays a draft.
     """
     posted = item.posted
     is_later = item.status == "future" if posted is None else posted > rules.at + _SOON

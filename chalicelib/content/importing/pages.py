@@ -74,7 +74,7 @@ class _PageImport:
         self._runtime, self._discussions, self._site = runtime, discussions, site
         self._rules = PageRules(site, base_url, secret, own.reserved_names, runtime.now())
         self._is_dry_run = is_dry_run
-        # A dry run stores nothing: the addresses and ids of its earlier pages.
+        # The addresses and ids of a dry run's earlier pages: a dry run stores no page.
         self._claimed, self._brought = Seen(), Seen()
         self.outcome = ImportReport()
 
@@ -149,7 +149,7 @@ class _PageImport:
             self.outcome.note("changed", where)
 
     def _meet(self, node: ContentNode, page: ConvertedPage, draft: PageDraft, where: str) -> None:
-        """Count a page that the site has; publish it if an earlier run ended before that."""
+        """Count a page that the site has already; publish it if no earlier run has."""
         counts = self.outcome.counts
         if node["removed"] is not None:
             self.outcome.leave("deleted", where)

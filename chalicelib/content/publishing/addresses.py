@@ -65,8 +65,8 @@ def claim(
 def _after_claim(held: PageAddress, address: PageAddress, now: datetime) -> PageAddress:
     """Return the document of an address after a claim.
 
-    If the page's own address is public, its `since` stays. Before a future `since`, the address
-    leads to its former page.
+    If the address is already the page's and public, its `since` stays. Before a future `since`, the
+    address leads to its former page, if any.
     """
     is_own = held["node"] == address["node"]
     if is_own and held["since"] <= now:
@@ -83,7 +83,7 @@ def release(
 ) -> None:
     """Make addresses former addresses of their page.
 
-    An address that is not public yet returns to its former page; without a former page, it goes.
+    An address that is not public yet returns to its former page; without one, its document goes.
     """
     rows, where = ADDRESSES.of(database), {"_id": {"$in": list(ids)}}
     planned = {**where, "since": {"$gt": now}, "former": {"$exists": False}}

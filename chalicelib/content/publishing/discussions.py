@@ -135,7 +135,7 @@ def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) ->
 def tell_all(runtime: Runtime) -> int:
     """Note updates of discussions without the public time of their page; return their number.
 
-    Pages of release 0.3.0 have such discussions: they would stay public after their page.
+    Discussions of release 0.3.0 lack it: without an update, each would stay public after its page.
     """
     rows = NODES.of(runtime.database)
     where = {"told": None, "discussion": {"$gt": ""}, "telling": None}
@@ -156,7 +156,7 @@ def _messages(rows: Iterable[ContentNode]) -> Iterator[TellDiscussion]:
 
 
 def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Document:
-    """Update a page's discussion, or end it with a deleted page; return the page's changes."""
+    """Update a page's discussion, or end it after a deletion; return the page's new fields."""
     discussion = node["discussion"]
     if discussion is None:
         return {}
@@ -165,8 +165,8 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
         return {"discussion": None}
     now = runtime.now()
     close = node["published"] is None or is_over(node, now)
-    # The next edition after its instant, or the live edition. A page without a live edition has
-    # the draft's words here, but `is_named` is then False.
+    # The next edition if its instant has passed, or else the live edition. For a page without a
+    # live edition, `is_named` is False: the discussion does not receive the draft's words.
     words = coming(node, now) or node["live"] or node["draft"]
     assert words is not None  # noqa: S101 - only a deleted page has none
     site = settings.get(runtime.database, node["site"])

@@ -1,7 +1,7 @@
-"""A page's events for its site's webhooks and for its author, with events to come.
+"""A page's events, past and to come, for the site's webhooks and for the page's author.
 
-A change of a page stores its events, each with the instant of its effect for readers. They replace
-the events to come of earlier changes.
+A change of a page stores an event for each of its effects, with the instant at which readers see
+the effect. The new events replace the events to come of earlier changes.
 """
 
 from datetime import datetime

@@ -51,7 +51,7 @@ class _Moving:
         self._now = runtime.now()
 
     def run(self, session: ClientSession) -> list[ContentNode]:
-        """Move the pages in a transaction and return the pages before the move."""
+        """Move the pages in a transaction; return the pages as they were before the move."""
         found = self._find(session)
         if not found:
             return []

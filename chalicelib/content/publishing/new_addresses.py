@@ -36,7 +36,8 @@ def _step(runtime: Runtime, site: ContentSite) -> int:
     if len(ids) == most:
         following: NewAddress = {"after": ids[-1], "due": runtime.now()}
         progress = {"$set": {"new_address": following}}
-    # If the site has another address since the read, its progress begins at the first page.
+    # If the site's address has changed again since the read, this changes nothing: the updates
+    # begin again at the first page.
     as_read = {"new_address.after": noted["after"], "new_address.due": noted["due"]}
     SITES.of(runtime.database).update_one({"_id": site_id, **as_read}, progress)
     return changed.matched_count

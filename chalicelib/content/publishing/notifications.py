@@ -1,7 +1,7 @@
 """Notifications of pages: an author learns that another person published their page.
 
-Their causes are the page's due events, which also go to webhooks. The write of a change stores
-them with the page.
+The page's due events, which also go to webhooks, cause the notifications. The write of a change
+stores these events with the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _WITHOUT_TEXTS = {
 
 
 def notify(runtime: Runtime, due: Sequence[DueEvent]) -> None:
-    """Notify authors of due events; a repeat changes nothing."""
+    """Notify the authors of pages about due events; a repeat changes nothing."""
     told = [each for each in due if _is_told(runtime, each)]
     read_at = runtime.now()
     pages = _find(runtime, {(each["data"]["site"], each["data"]["id"]) for each in told})
@@ -56,7 +56,7 @@ def _notification(event: DueEvent, author: str) -> NotificationEvent:
         by="",
         at=event["at"],
         recipients={author: "page.published"},
-        # A page that is gone is not shown, and comes back as it was.
+        # The item stays after its page disappears: `show` omits it until the page is visible again.
         is_new=True,
     )
 
@@ -66,7 +66,7 @@ def show(
 ) -> Mapping[str, ShownThing]:
     """Return the page of each notification, by the item's id.
 
-    Omits pages that readers do not see now, and pages of another author than the reader.
+    Omits pages that are not visible now, and pages of another author than `reader`.
     """
     pages = _find(runtime, {(each["site"], each["thing"]) for each in items})
     shown: dict[str, ShownThing] = {}

@@ -52,7 +52,7 @@ def publish(
 ) -> ContentNode:
     """Publish a page's draft from an instant on; return the page.
 
-    by: the publisher, or an Arrival: it causes no happening and no events.
+    by: the publisher, or an Arrival, which causes no happening and no events.
     Raises InvalidRequest, EditConflict, SiteNotSetUp, AddressTaken, PageTooLarge, UnreadableText,
     UnknownContent and ContentGone.
     """
@@ -104,8 +104,8 @@ def unpublish(runtime: Runtime, node: ContentNode) -> ContentNode:
 def delete(runtime: Runtime, node: ContentNode, caller: Principal) -> None:
     """Delete a page with its revisions; its addresses then raise ContentGone.
 
-    A publisher may delete any page, its writer only a page that was never public. Raises Forbidden,
-    UnknownContent and ContentGone.
+    A publisher may delete any page; the page's writer, only if the page was never public and is not
+    scheduled. Raises Forbidden, UnknownContent and ContentGone.
     """
     now = runtime.now()
 
@@ -245,9 +245,10 @@ def _edition(
 
 
 def _date(node: ContentNode, given: Publication, now: datetime) -> datetime | None:
-    """Return the date that a publisher gives a page, or gave to its planned publication.
+    """Return the date that a publisher gives a page. None: no date.
 
-    Before the first publication, a past `at` is the date, too. None: no date.
+    Without a given date, before the first publication: a past `at`, or else the date of the planned
+    publication, unless that date is after the new publication.
     """
     if given.dated is not None or not _is_first(node, now):
         return given.dated
@@ -273,12 +274,12 @@ def _check_date(node: ContentNode, given: Publication, shown_from: datetime, now
 def _until(
     node: ContentNode, given: Publication, shown_from: datetime, now: datetime
 ) -> datetime | None:
-    """Return a page's end after a publication. None: no end.
+    """Return the end that a publication gives or leaves to a page. None: no end.
 
     Without a given end, the former end stays if it is later than the publication; otherwise the
-    page has no end. Raises InvalidRequest for a given end that is not later, and, without a given
-    end, if a shown page ends before its next edition: it is unclear whether readers see the page
-    in between.
+    page has no end. Raises InvalidRequest if a given end is not later than the publication. Also
+    raises it without a given end, if a visible page ends before the publication: it is unclear
+    whether readers see the page in between.
     """
     if "until" not in given.model_fields_set:
         until = node["until"]
@@ -302,7 +303,7 @@ def _begin_discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in it
     session: ClientSession,
     arrival: Arrival | None,
 ) -> dict[str, Any]:
-    """Begin a discussion unless the page has one or the site has none; return changed fields."""
+    """Begin a discussion if the page has none and comments are on; return the page's new fields."""
     site = settings.get(runtime.database, node["site"], session)
     if node["discussion"] is not None or site["comments"] == "off":
         return {}

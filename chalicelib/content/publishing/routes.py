@@ -57,8 +57,9 @@ def _declare_publishing(route: Route, discussions: Discussions) -> None:
     ) -> Ok[ContentAnswer]:
         """Publish a draft now or from an instant on, for good or until another instant.
 
-        It appears at its millisecond, in pages, lists and feeds. The call checks the draft's
-        version and does not raise it. The first publication begins a discussion.
+        The page appears at the exact millisecond; cached lists and feeds follow within 30 s. The
+        call checks the draft's version and does not raise it. The first publication begins a
+        discussion.
         """
         check_publisher(publisher, site)
         node = nodes.find(request.runtime.database, site, content)
@@ -91,9 +92,9 @@ def _declare_ends(route: Route) -> None:
     def delete_content(
         request: Request, site: SiteId, content: ContentId, editor: Editor
     ) -> NoContent:
-        """Delete a page with its revisions and its discussion; its addresses are then 410.
+        """Delete a page with its revisions and its discussion; its addresses then answer 410.
 
-        Editors can delete their own pages that were never public.
+        Editors can delete their own pages that were never public and are not scheduled.
         """
         check_editor(editor, site)
         node = nodes.find(request.runtime.database, site, content)

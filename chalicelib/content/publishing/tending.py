@@ -1,4 +1,4 @@
-"""The schedule's upkeep of pages after an instant; readers have seen its effect from then on."""
+"""The schedule's upkeep after a page's instant; readers have seen the effect from the instant."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -27,7 +27,7 @@ def make_live(runtime: Runtime) -> int:
 
 
 def give_date(runtime: Runtime) -> int:
-    """Move pages to the place of their date in lists, after their instant; return their number."""
+    """Move pages that have appeared to the place of their date in lists; return their number."""
     return _tidy(runtime, _COMING, states.give_date)
 
 

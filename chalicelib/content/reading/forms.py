@@ -112,14 +112,14 @@ class EntryAnswer(TypedDict):
 
 
 class EntriesAnswer(TypedDict):
-    """A page of a list, newest first."""
+    """A part of a list of pages, newest first."""
 
     entries: Annotated[list[EntryAnswer], Field(max_length=MAX_PAGE)]
     next: Next
 
 
 class FoundEntriesAnswer(TypedDict):
-    """A page of the entries with the words of a search, newest first."""
+    """A part of the list of pages that have all words of a search, newest first."""
 
     entries: Annotated[
         list[EntryAnswer],

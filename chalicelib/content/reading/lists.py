@@ -44,14 +44,14 @@ class PageList(NamedTuple):
 
 
 class PagePosition(NamedTuple):
-    """A page's place in lists: their sort fields, both descending."""
+    """A page's place in lists, by the two fields that lists sort by, both descending."""
 
     published: datetime
     node_id: str
 
 
 def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> EntriesAnswer:
-    """Return a page of a list; raises InvalidCursor."""
+    """Return at most `query.limit` entries of a list; raises InvalidCursor."""
     listed, now = PageList(site, query.type, query.tag), runtime.now()
     cursors = Cursors(listed.scope, runtime.settings.signing_keys)
     after = position_of(cursors.position(query))

@@ -82,7 +82,7 @@ def find(request: Request, site: str, slug: str) -> ShownPage:
 
 
 def _read(database: Database[Document], site: str, slug: str, now: datetime) -> ContentNode | None:
-    """Return the page of an address that leads somewhere now, or None, in one round trip."""
+    """Return, by one query, the page to which an address leads now. None: to no page."""
     led_to = {"site": site, "$expr": {"$eq": ["$_id", "$$node"]}}
     page: Document = {
         "from": NODES.name,

@@ -1,7 +1,7 @@
 """Previews: signed addresses of drafts, for a week, without a sign-in.
 
-The address contains a key of the page, so a new key ends all earlier addresses. A draft's HTML is
-stored at its first reading, one for each page, and replaced for another version of the draft.
+The address contains a key of the page, so a new key ends all earlier addresses. The first reading
+of a draft's version stores its HTML, in place of the HTML of the page's earlier version.
 """
 
 from collections.abc import Sequence

@@ -104,7 +104,7 @@ def _declare_previews(route: Route) -> None:
         publisher: Publisher,
         body: PreviewRequest,
     ) -> Ok[PreviewAddressAnswer]:
-        """Create an address that shows the draft for seven days, without a token."""
+        """Create an address that shows the draft for seven days, without a sign-in."""
         check_publisher(publisher, site)
         runtime = request.runtime
         node = nodes.find(runtime.database, site, content)

@@ -19,9 +19,9 @@ from chalicelib.terms.queries import WordsQuery, words_of
 
 
 def search(runtime: Runtime, site: str, query: WordsQuery) -> FoundEntriesAnswer:
-    """Return a page of the visible pages with all words; raises InvalidRequest and InvalidCursor.
+    """Return a part of the visible pages with all words; raises InvalidRequest and InvalidCursor.
 
-    Queries: one for the row of a single word or two for several words, and one for the pages.
+    Costs one query for a single word or two for several words, and another query for the pages.
     """
     words, now = words_of(query.q), runtime.now()
     cursors = Cursors(f"content-search:{site}:{' '.join(words)}", runtime.settings.signing_keys)

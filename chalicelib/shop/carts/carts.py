@@ -159,7 +159,7 @@ def close(runtime: Runtime, cart_id: str, order_id: str) -> None:
 
 
 def touch_frozen(runtime: Runtime, cart_id: str, order_id: str) -> None:
-    """Touch a frozen cart, so that `frozen_before` returns it only after its `age` again."""
+    """Touch a frozen cart: `frozen_before` returns it only once it is untouched for `age` again."""
     change = {"$set": {"touched": runtime.now()}}
     CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), change)
 

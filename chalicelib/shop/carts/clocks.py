@@ -7,14 +7,14 @@ from chalicelib.shop.carts.shapes import Cart
 
 # Renewals extend a hold to at most this many times the shop's `hold_seconds`.
 LONGEST_HOLDS = 2
-# A cart stores its first hold of at most this many SKUs, and holds no further SKU.
+# A cart stores the start of its first hold for this many SKUs at most, and holds no further SKU.
 MAX_CLOCKS = 200
-# Stored as the first hold once a publisher ends it: the cart never holds the SKU again.
+# Stored as the start once a publisher ends a hold: the cart never holds the SKU again.
 ENDED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Times(NamedTuple):
-    """A cart's first hold of a SKU, and the end of its next hold.
+    """The start of a cart's first hold of a SKU, and the end of the cart's next hold.
 
     `until` equal to now: the cart holds nothing. `since` None: the cart has no room for this SKU.
     """

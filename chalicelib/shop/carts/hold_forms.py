@@ -66,7 +66,7 @@ class HoldsQuery(PageQuery):
 
 
 class FreeQuery(Input):
-    """The holds to end; without either, all of the shop."""
+    """The holds to end; without `sku` and `cart`, all holds of the shop."""
 
     sku: SkuId | None = Field(None, description="Only of this SKU.")
     cart: _Digest | None = Field(None, description="Only of this cart, as `holders` name it.")

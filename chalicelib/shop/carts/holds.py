@@ -67,7 +67,7 @@ def _held_skus(runtime: Runtime, site: str, after: str) -> Iterator[HeldSku]:
 
 
 def _entries(runtime: Runtime, stock: Stock) -> list[StockEntry]:
-    """Return a stock's entries: from its document, as of most stocks, or by a query."""
+    """Return a stock's entries: most stocks embed their entries, the others need a query."""
     if stock["store"] == "embedded":
         return stock["carted"]
     return shelf.entries(runtime, stock["_id"])

@@ -1,6 +1,6 @@
 """The lines of a cart: put, removed, held again, and moved from another cart.
 
-The shelf holds a line before the cart stores it. A refusal writes nothing. A crash in between
+The shelf holds a line before the cart stores it. A refused put stores no line. A crash in between
 leaves a hold that ends by itself, never a line without its units. A line beyond its cart's share
 stays in the cart without a hold; a checkout may still buy it.
 """
@@ -48,7 +48,7 @@ class _Terms(NamedTuple):
 
 
 class _Hold(NamedTuple):
-    """Units that a cart holds until a time. `since`: its first hold; None: it holds none."""
+    """Units that a cart holds until a time. `since`: its first hold's start; None: no units."""
 
     units: int
     until: datetime
@@ -56,7 +56,7 @@ class _Hold(NamedTuple):
 
 
 def put(runtime: Runtime, cart_id: str, sku: str, qty: int, buyer: Buyer = GUEST) -> Cart:
-    """Set the quantity of a SKU in a cart and return the cart; a repeated call changes nothing.
+    """Set the quantity of a SKU in a cart and return the cart; a repeated call renews the hold.
 
     The cart holds as many units as its share allows. Raises UnknownCart, CartClosed, CartFull,
     UnknownSku, NotForSale, InvalidRequest for too large an amount, OutOfStock if orders have the
@@ -118,7 +118,7 @@ def merge(runtime: Runtime, cart_id: str, source_id: str, buyer: Buyer = GUEST) 
 
     Of a SKU in both, the larger quantity counts, so a repeated call changes nothing. Lines that
     this cart cannot take stay in the other. Raises UnknownCart, also for carts of two sites,
-    CartClosed, and Unavailable if other calls keep changing the other cart.
+    CartClosed, and Unavailable if other calls keep changing either cart.
     """
     for _ in range(_ATTEMPTS):
         cart, source = (_open(runtime, each, buyer) for each in (cart_id, source_id))
@@ -139,7 +139,7 @@ def merge(runtime: Runtime, cart_id: str, source_id: str, buyer: Buyer = GUEST) 
 
 
 def _take(runtime: Runtime, cart: Cart, source: Cart, sku: str, buyer: Buyer) -> bool:
-    """Put a line of another cart into a cart; return False if it cannot take the line."""
+    """Put a line of the cart `source` into `cart`; return whether `cart` could take the line."""
     qty = max(each["lines"][sku]["qty"] for each in (cart, source) if sku in each["lines"])
     try:
         put(runtime, cart["_id"], sku, qty, buyer)
@@ -251,7 +251,7 @@ def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _H
 
 
 def _note_first(holds: Mapping[str, _Hold]) -> Document:
-    """Return the update that stores the first hold of each SKU, and no later hold."""
+    """Return the update that stores the start of each SKU's first hold, and of no later hold."""
     first = {f"first.{sku}": hold.since for sku, hold in holds.items() if hold.since}
     return {"$min": first} if first else {}
 
@@ -259,7 +259,7 @@ def _note_first(holds: Mapping[str, _Hold]) -> Document:
 def _change(
     runtime: Runtime, cart: Cart, change: Document, condition: Document | None = None
 ) -> Cart | None:
-    """Change an open cart that still has the version read and meets the condition; return it.
+    """Change an open cart that still has the version of `cart` and meets the condition; return it.
 
     None: the cart is not open, has changed, or does not meet the condition.
     """

@@ -55,7 +55,7 @@ class LineQty(Input):
 
 
 class MergedCart(Input):
-    """The cart whose lines another takes."""
+    """The cart whose lines another cart takes."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"source": "dGhpcyBpcyBhIGNhcnQhIQ"}]}
@@ -124,7 +124,7 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
 
 
 def _held_units(cart: Cart, line: Line, now: datetime) -> int:
-    """Return the held units of a line; in a checkout, all of them."""
+    """Return the held units of a line; in a checkout, all its units."""
     if cart["state"] == "checkout":
         return line["qty"]
     is_held = cart["state"] == "open" and line["until"] > now
@@ -146,7 +146,7 @@ def declare(route: Route) -> None:
 def _declare_carts(route: Route) -> None:
     @route("POST", "/carts", limit=CARTS, raises=(UnknownShop,))
     def open_cart(request: Request, caller: Principal | None, body: NewCart) -> Created[CartAnswer]:
-        """Open an empty cart: a user's own, or a guest's, whose id is all that its use needs."""
+        """Open an empty cart of the caller; the id of a guest's cart alone grants its use."""
         cart = carts.open_cart(request.runtime, body.site, caller.id if caller else None)
         return Created(_answer(request, cart))
 
@@ -201,8 +201,8 @@ def _declare_merge(route: Route) -> None:
     ) -> Ok[CartAnswer]:
         """Move the lines of another cart of yours into a cart, such as those of before a sign-in.
 
-        Of a SKU in both, the larger quantity counts, so a repeated call changes nothing. Lines that
-        are no longer for sale, or for which there is no room, stay in the other cart.
+        Of a SKU in both, the larger quantity counts, so a repeated call changes nothing. A line
+        that this cart cannot take stays in the other, such as a line of a SKU that is sold out.
         """
         buyer = buyer_of(request, caller)
         return Ok(_answer(request, lines.merge(request.runtime, cart, body.source, buyer)))
@@ -216,9 +216,9 @@ def _declare_renewal(route: Route) -> None:
         raises=(UnknownCart, CartClosed, OutOfStock),
     )
     def hold_cart(request: Request, cart: CartId, caller: Principal | None) -> Ok[CartAnswer]:
-        """Hold all lines from now on, to twice the shop's time from their first hold at most.
+        """Renew the holds of all lines, up to twice the shop's hold time after each first hold.
 
-        If orders have a line's units, the other lines are held, and the error names this SKU.
+        If orders have a line's units, the call holds the other lines, and its error names the SKU.
         """
         buyer = buyer_of(request, caller)
         return Ok(_answer(request, lines.hold_all(request.runtime, cart, buyer)))

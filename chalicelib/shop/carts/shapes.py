@@ -39,8 +39,8 @@ class Line(TypedDict):
 class CheckoutAttempt(TypedDict):
     """A checkout of a cart: its Idempotency-Key, and its order.
 
-    `digest` is the tag of its body under a signing key: without the key, a reader of the database
-    cannot confirm a guessed address.
+    `digest` is the tag of the request's body under a signing key: without that signing key, a
+    reader of the database cannot confirm a guessed address.
     """
 
     key: str
@@ -52,7 +52,7 @@ class Cart(TypedDict):
     """A cart; `version` rises with each change of its lines, holds or user.
 
     `order` is its latest order. MongoDB deletes a cart 90 days after it `ended`. `first` has the
-    first hold of each SKU the cart ever held, also of removed lines. `adjustments` belong to its
+    time of the cart's first hold of each SKU, also of removed lines. `adjustments` belong to its
     latest order; a cart that release 0.3.0 froze lacks them. `erased`: an erasure removed the buyer
     of its order, so no user can claim the cart again.
     """

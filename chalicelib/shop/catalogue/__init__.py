@@ -1,4 +1,4 @@
-"""The catalogue: products, each write under its version, and lists of products.
+"""The catalogue: lists of products, and writes on the condition of a product's version.
 
 Public face: `forms`, `indexing`, `jobs`, `layouts`, `listing_routes`, `offers`, `rendering`,
 `routes`, `rows`, `skus`, `writing`.

@@ -94,7 +94,7 @@ class NewProduct(Input):
     title: Line
     text: Annotated[
         Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)] | None,
-        # An answer has a missing text as empty, and may be sent back.
+        # An answer shows a missing text as empty, and a client may send the answer back.
         BeforeValidator(lambda text: None if text == "" else text),
     ] = Field(None, description="Markdown, without pictures and tables.")
     state: State = Field("draft", description="Customers see and buy what is `active`.")

@@ -28,7 +28,7 @@ _AMOUNT = r"[0-9]{1,10}(\.[0-9]{1,6})?"
 class ProductsQuery(PageQuery):
     """A selection of products. `f.<facet>=red&f.<facet>=blue` chooses values of a facet."""
 
-    # Facets are of the types that an application registers.
+    # `extra`: the product types that an application registers decide the names of facets.
     model_config = ConfigDict(
         extra="allow",
         json_schema_extra={

@@ -92,8 +92,9 @@ def _best(
 ) -> list[ListedProduct]:
     """Return products by their score, the best first.
 
-    A product's score counts the words of the search among its stored tokens; a token repeats by its
-    weight. The server's own score would also read the frequent words of the index.
+    A product's score counts the words of the search among its stored tokens; a product stores each
+    token once or several times, by its weight. The server's own score would also read the frequent
+    words of the index.
     """
     bounds = runtime.bounds.shop
     having = {"$in": ["$$this", {"$literal": list(wanted.words)}]}

@@ -20,7 +20,7 @@ class PriceBounds(NamedTuple):
 
 
 def least_and_higher(prices: Iterable[int]) -> Document:
-    """Return the fields of a product with these prices of its SKUs, at least one."""
+    """Return the price fields of a product whose SKUs have these prices; needs at least one."""
     least, *higher = sorted(set(prices))
     return {"price_micros": least, **({"higher_micros": higher} if higher else {})}
 

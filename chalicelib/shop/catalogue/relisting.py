@@ -80,8 +80,9 @@ def _elsewhere(
 ) -> UpdateMany:
     """Return a single update for all products of a batch with the same categories.
 
-    An update for each product took three times as long. A product written meanwhile has places of
-    its own; if its writer read the former tree, the job's second run corrects it.
+    An update for each product took three times as long. If a write has changed a product's
+    categories meanwhile, the update does not match; that write has set the places. If it read the
+    former tree, the job's second run corrects the product.
     """
     where = {"site": site, "_id": {"$in": ids}, "categories": list(categories)}
     return UpdateMany(where, [{"$set": {"under": under_expression(lines)}}])

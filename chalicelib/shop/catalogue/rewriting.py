@@ -1,4 +1,4 @@
-"""Another layout for a shop's products: chosen at once, rewritten in the background.
+"""A shop's change to another layout: a job rewrites the products in the background.
 
 Each product stores its layout, and lists query both layouts until all products are rewritten. The
 job runs again 20 minutes later: a request may still have written a product in the former layout.

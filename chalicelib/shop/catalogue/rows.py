@@ -48,8 +48,8 @@ class Product(TypedDict):
 
     `under` is derived: its places in lists, which are `/`, its type and tags (`of_type`, `of_tag`),
     its categories and their ancestors. So a list by any place is a single range of an index, in the
-    order of price or time. `search_rules` made the tokens in `search`; products of release 0.3.0
-    lack it.
+    order of price or time. `search_rules` is the version of the rules for the tokens in
+    `search`; products of release 0.3.0 lack it.
     """
 
     _id: str
@@ -94,7 +94,7 @@ PRODUCTS = Collection(
             partialFilterExpression={"higher_micros": {"$exists": True}},
         ),
         IndexModel([*_WITHIN, ("under", ASCENDING), ("added", DESCENDING), ("_id", ASCENDING)]),
-        # An index cannot hold two arrays, so it has no `under`.
+        # An index cannot hold two arrays, so this index has no `under`.
         IndexModel(
             [*_WITHIN, ("attributes.k", ASCENDING), ("attributes.v", ASCENDING), *_BY_PRICE],
             partialFilterExpression={"layout": "attributes"},

@@ -1,6 +1,6 @@
 """The words of a search, and the entry word of the text index.
 
-The index reads all products of its entry word before it sorts them. So the entry is the rarest
+A text search reads all products of its entry word before it sorts them. So the entry is the rarest
 word. If even the rarest word is frequent, a list reads the index of its order, and soon fills a
 page. A list by `best` then scores only the newest products of the shop.
 """

@@ -1,6 +1,6 @@
 """The fence of a tree: every change is one transaction that first raises the tree's version.
 
-Two changes at once conflict there; MongoDB runs the second again after the first. Without the
+Two changes at once conflict in this write, and the second runs again after the first. Without the
 fence, an addition below a category and a move of that category would both succeed and disagree
 about the categories above; two moves could put two categories below each other.
 """

@@ -13,7 +13,7 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownName, at_most
 
 MAX_CATEGORIES = 20_000
-# Of one answer: 1.5 kB each with the longest names, within the 6 MB of a Lambda's answer.
+# The most categories of an answer: up to 1.5 kB each, within the 6 MB of a Lambda's answer.
 MAX_LISTED = 2_000
 
 CategorySlug = Annotated[

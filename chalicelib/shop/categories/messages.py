@@ -14,7 +14,7 @@ JOBS = Collection("shop.errand", StoredJob, indexes=(IndexModel([("due", ASCENDI
 class Relist(Job):
     """Correct the places of the products in and below a category after a change of the tree.
 
-    Runs at once, and again after the end of every request that read the former tree.
+    Runs at once, and again once all requests that read the former tree have ended.
     """
 
     queue: ClassVar[str] = "catalogue"

@@ -51,7 +51,7 @@ class CategoryPlace(NamedTuple):
 
 
 def tree_of(database: Database[Document], site: str) -> Tree:
-    """Return a shop's tree. Without categories: an empty tree of version 0."""
+    """Return a shop's tree; before the first change, an empty tree of version 0."""
     return TREES.of(database).find_one({"_id": site}) or {**_NO_TREE, "_id": site}
 
 

@@ -1,4 +1,4 @@
-"""Categories in the API: its publisher changes them, everyone reads them."""
+"""Categories in the API: the publisher of a shop changes its categories, everyone reads them."""
 
 from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
 from chalicelib.http.callers import Publisher
@@ -54,7 +54,7 @@ def _declare_writes(route: Route) -> None:
         publisher: Publisher,
         body: NewCategory,
     ) -> Ok[CategoryAnswer] | Created[CategoryAnswer]:
-        """Add a category as the last below its parent, or rename it; another parent moves it."""
+        """Add a category as the last child of its parent, or change its name, slug or parent."""
         check_publisher(publisher, site)
         changed = changes.put(request.runtime, site, category, body)
         answer = category_answer(changed.category)
@@ -119,6 +119,6 @@ def _declare_tree(route: Route) -> None:
     def store_tree(
         request: Request, site: SiteId, publisher: Publisher, body: TreeStoreChoice
     ) -> Ok[TreeAnswer]:
-        """Store the tree in another store from now on; it stays as it is for its readers."""
+        """Move a shop's tree to this store; reads return the same categories as before."""
         check_publisher(publisher, site)
         return Ok(tree_answer(copies.store_in(request.runtime.database, site, body.store)))

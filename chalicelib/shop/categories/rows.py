@@ -25,7 +25,7 @@ class Ancestor(TypedDict):
 
 
 class Category(TypedDict):
-    """A category. `_id` and `parent` are `site:category`; at the top, `depth` is 1.
+    """A category; `_id` and `parent` are `site:category`. At the top, `parent` is None, `depth` 1.
 
     `position` orders siblings and may have gaps. Only the store `ancestors` writes `ancestors`
     (root first). Only the store `paths` writes `path`: ids without the site, joined by `/`, the
@@ -61,7 +61,8 @@ CATEGORIES = Collection(
     Category,
     indexes=(
         IndexModel([*_SIBLINGS, ("position", ASCENDING)]),
-        # The tree's fence ensures unique slugs: a unique index must begin with the shard key.
+        # Not unique: a unique index would have to begin with the whole shard key. The tree's fence
+        # prevents a second use of a slug.
         IndexModel([*_SIBLINGS, ("slug", ASCENDING)]),
         IndexModel("ancestors._id", sparse=True),
         IndexModel([("site", ASCENDING), ("path", ASCENDING)]),

@@ -10,7 +10,7 @@ from chalicelib.shop.errors import SlugTaken
 
 
 def check_slug(fenced: Fenced, parent: str | None, slug: str, own: str) -> None:
-    """Raise SlugTaken if a child of a parent has this slug, other than the category `own`."""
+    """Raise SlugTaken if a child of a parent has this slug; the category `own` may have it."""
     if any(each["_id"] != own for each in fenced.rows.find({"parent": parent, "slug": slug})):
         raise SlugTaken(slug)
 
@@ -41,7 +41,7 @@ def place(fenced: Fenced, parent: str | None, wanted: int | None, own: str) -> i
 
 
 def adopt(fenced: Fenced, removed: Category, children: Sequence[Category]) -> None:
-    """Append the children of a category to its parent's, in their order; raises SlugTaken."""
+    """Move a category's children to the end of its siblings, in sequence; raises SlugTaken."""
     slugs = {"$in": [each["slug"] for each in children]}
     for other in fenced.rows.find({"parent": removed["parent"], "slug": slugs}):
         if other["_id"] != removed["_id"]:

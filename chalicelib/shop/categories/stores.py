@@ -14,7 +14,7 @@ from chalicelib.shop.ids import key_of, name_of
 
 # A store decides the fields that record a category's ancestors, and so the filter of its
 # descendants. All stores write name, parent, position and depth alike. Every call runs in the
-# session of its rows: for a write, a fenced transaction.
+# session of its argument `rows`; a write needs the session of a fenced transaction.
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class AncestorsStore:
         return {"ancestors": [*parent["ancestors"], nearest]}
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every category below a category."""
+        """Return the filter of the categories at most `levels` levels below a category."""
         del rows
         return {"ancestors._id": category["_id"], "depth": {"$lte": category["depth"] + levels}}
 
@@ -102,7 +102,7 @@ class AncestorsStore:
         return category["ancestors"]
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Replace the first ancestors of every category below a category, and shift its depth."""
+        """Replace the first ancestors of each descendant, and shift the depth of each."""
         names: Ancestor = {"_id": after["_id"], "name": after["name"], "slug": after["slug"]}
         skipped = len(before["ancestors"]) + 1
         shift = after["depth"] - before["depth"]
@@ -214,7 +214,7 @@ class PathsStore:
         return {"path": own if parent is None else f"{parent['path']}/{own}"}
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every category below a category."""
+        """Return the filter of the categories at most `levels` levels below a category."""
         del rows
         return {**_range(category), "depth": {"$lte": category["depth"] + levels}}
 

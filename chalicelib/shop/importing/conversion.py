@@ -22,7 +22,7 @@ from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.types import MAX_VALUE_CHARACTERS
 from chalicelib.texts import drop_controls
 
-# Shopify's file names no type of Plaza's: every product gets this.
+# Every imported product gets this type: Shopify's file has no types of Plaza.
 TYPE = "goods"
 MICROS = Decimal(1_000_000)
 _MAX_ID_CHARACTERS = 64

@@ -32,8 +32,9 @@ from chalicelib.shop.importing.shopify import ShopifyProduct
 from chalicelib.shop.stock import movements, shapes
 from chalicelib.shop.stock.movements import NewMovement
 
-# The key of the movement that puts the units of an import on the shelf.
-MOVEMENT = "import"
+# The key of the movement that puts the units of an import on the shelf. A publisher's movement
+# cannot have this key: its keys have no colons.
+MOVEMENT = "import:units"
 
 Tell = Callable[[int], None]
 

@@ -15,7 +15,7 @@ from chalicelib.foreign.streams import characters, printable
 # The most characters of a row, which may have many lines.
 MAX_ROW_CHARACTERS = 8 << 20
 MAX_FIELD_CHARACTERS = 4 << 20
-# The reader only counts the variants beyond these; a product of Plaza has at most a hundred.
+# `parse` only counts the variants of a product beyond the first 101; Plaza accepts at most 100.
 MAX_VARIANTS = 101
 _MAX_VALUE_CHARACTERS = 1_000
 MAX_COLUMNS = 10_000
@@ -23,7 +23,7 @@ _OPTIONS = (1, 2, 3)
 
 Row = Mapping[str, str]
 
-# The column names of exports by those of the newer template, in lower case.
+# From the newer template's name of a column to its name in exports, both in lower case.
 _COLUMNS = {
     "url handle": "handle",
     "description": "body (html)",
@@ -39,7 +39,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShopifyVariant:
-    """A variant; `options` are always three values, in the order of the product's names."""
+    """A variant; `options` has three values, in the sequence of the product's `option_names`."""
 
     line: int
     sku: str
@@ -53,8 +53,8 @@ class ShopifyVariant:
 class ShopifyProduct:
     """A product of the file.
 
-    `option_names`: always three, empty without an option. `pictures`: the number of pictures.
-    `more_variants`: the number of variants beyond MAX_VARIANTS.
+    `option_names`: always three; a name is empty if the product lacks the option. `pictures`: the
+    number of pictures. `more_variants`: the number of variants beyond MAX_VARIANTS.
     """
 
     line: int
@@ -173,7 +173,7 @@ def _names(head: list[str]) -> list[str]:
 
 
 class _Lines:
-    """The lines of a text with their ends; the reader resets `row_characters` after each row."""
+    """The lines of a text with line ends; `_rows` resets `row_characters` after each CSV row."""
 
     def __init__(self, chunks: Iterable[str]) -> None:
         self._chunks = chunks

@@ -40,7 +40,7 @@ def paid_by_line(order: Order) -> list[int]:
 
 
 def paid_for(order: Order, units: Mapping[str, int]) -> int:
-    """Return the paid amount of units by SKU, in micros; for all units, the order's total.
+    """Return the amount paid for `units` (by SKU), in micros; for all units, the order's total.
 
     Only the total includes shipping.
     """

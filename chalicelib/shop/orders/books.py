@@ -15,7 +15,7 @@ class _Total(TypedDict):
 
 
 def verify(runtime: Runtime, site: str, sku: str) -> Differences:
-    """Return the differences of a stock from its entries and books; 0 if sound.
+    """Return the differences of a stock's counters from entries, movements and sales; 0 if sound.
 
     An order in `paid` may count as a difference: some of its units may have left the shelf already.
     """

@@ -1,10 +1,10 @@
 """Checkout: freeze a cart, insert its order, hold every line, start the payment.
 
 Only the call that inserted an order, its preparer, holds units for the order (as for transfers,
-decision 0032). So no call holds units again that the order has sold meanwhile. If a preparation
-outlives its lease, the sweep refuses the order. The preparer learns this from its next conditional
-write, and releases the units. If the preparer dies first, its entries stay; the sweep ends them
-after their time.
+decision 0032). So no repeated call holds again the units that the order has already sold. If a
+preparation outlives its lease, the sweep refuses the order. The preparer learns this from its next
+conditional write, and releases the units. If the preparer dies first, its entries stay; the sweep
+ends them after their time.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ from chalicelib.shop.stock.shapes import StockClaim
 
 # Tries of a freeze while the buyer changes the cart in another window.
 _ATTEMPTS = 5
-# Orders that one line calls off; each call may wait for the payment provider.
+# The most unpaid orders that the hold of one line cancels; each may wait for the provider.
 _CALLED_OFF = 3
 _DIGEST_BYTES = 16
 SHORT = "out_of_stock:"
@@ -64,7 +64,7 @@ def check_out(
     Raises UnknownCart, CartClosed, EmptyCart, NotForSale, InvalidRequest for too large an amount,
     PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp and
     IdempotencyKeyReused. Raises Unavailable in an outage of the payment provider: a repeated call
-    with the key continues the checkout.
+    with the key continues the checkout. Payment None: it never started.
     """
     cart, order_id = _freeze(runtime, cart_id, wanted, attempt_key, buyer)
     order = order_of(runtime, cart, order_id, wanted)
@@ -201,7 +201,7 @@ def _lines_of_now(runtime: Runtime, cart: Cart) -> dict[str, Line]:
 
 
 def _order_lines(lines: dict[str, Line]) -> list[OrderLine]:
-    """Return the lines of an order, sorted by SKU; holds follow this order."""
+    """Return the lines of an order, sorted by SKU; the checkout holds them in this sequence."""
     return [
         {
             "sku": sku,

@@ -1,4 +1,4 @@
-"""An order's events for the webhooks of its site; the write of the cause stores each event."""
+"""An order's events for the webhooks of its site; the write that causes an event also stores it."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from chalicelib.webhooks.rows import DueEvent
 def event_of(
     order: Order, kind: OrderKind, at: datetime, *, number: str = "", refunded_micros: int = 0
 ) -> DueEvent:
-    """Return an event of an order; `order` is its state before the cause.
+    """Return an event of an order; `order` is the order before the change that causes the event.
 
     `number`: distinguishes the events of one kind, as of several refunds.
     """

@@ -16,7 +16,7 @@ from chalicelib.shop.orders.shapes import ENDED
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import StockClaim, StockEntry
 
-# The most orders that a checkout tries to cancel; each may ask the provider.
+# The most orders that one `call_off` tries to cancel; each try may ask the provider.
 _TRIED = 3
 
 

@@ -220,7 +220,7 @@ class PaymentAnswer(TypedDict):
 
 
 class RefundAnswer(TypedDict):
-    """Money given back of an order."""
+    """A refund of an order."""
 
     key: Annotated[
         Annotated[str, Field(max_length=64)], Field(description="As its seller named it.")

@@ -89,9 +89,9 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
     """Remove the buyer from an order in `done` or `void`; return the order. Calls may repeat.
 
-    `email` proves the buyer: it must equal the order's, except in case. An order without an e-mail
-    loses its user, whatever `email` is. The order's cart, if it is over, loses its user, too. No
-    later claim of the cart adds a buyer. Raises OrderUnfinished and InvalidRequest.
+    `email` proves the buyer: it must equal the order's e-mail, ignoring case. An order without an
+    e-mail loses its user, whatever `email` is. If the order's cart is over, the cart loses its
+    user, too. No later claim of the cart adds a buyer. Raises OrderUnfinished and InvalidRequest.
     """
     if order["state"] not in ENDED:
         raise OrderUnfinished

@@ -148,7 +148,7 @@ def refund_late_payment(runtime: Runtime, order: Order) -> None:
 def sweep(runtime: Runtime, until: datetime) -> int:
     """Settle the unfinished refunds of due payments; return the number of these payments.
 
-    The longest overdue payment comes first. No payment begins after `until`.
+    The longest overdue payment comes first. After `until`, the call takes no further payment.
     """
     swept, lease = 0, timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     for payment in _OWED.find(runtime, runtime.bounds.shop.tended_at_once, until):
@@ -234,7 +234,7 @@ def _note(
 ) -> None:
     """Record the next state of a refund with its event, unless another call has changed the state.
 
-    The answer counts only for this try: a later try of the same refund stays as it is.
+    The provider's answer belongs to this try; a later try of the same refund stays as it is.
     """
     rows = PAYMENTS.of(runtime.database)
     this_try = {"key": refund["key"], "state": refund["state"], "again": refund.get("again")}
@@ -323,7 +323,7 @@ def _amount(
 ) -> int:
     """Return the amount of a refund in micros. `is_whole`: all the money left.
 
-    Otherwise the paid amount of all refunded units, these included, less the earlier refunds of
+    Otherwise the paid amount of all refunded units, `wanted` included, less the earlier refunds of
     units; at most the money left. Raises RefundTooLarge if a whole refund finds neither units nor
     money.
     """
@@ -339,7 +339,7 @@ def _amount(
 
 
 def _units_back(payment: OrderPayment) -> dict[str, int]:
-    """Return the units of all refunds but the refused, by SKU."""
+    """Return the units, by SKU, of all refunds that the provider has not refused."""
     back: Counter[str] = Counter()
     for refund in _taken_on(payment):
         back.update(refund["units"])
@@ -347,7 +347,7 @@ def _units_back(payment: OrderPayment) -> dict[str, int]:
 
 
 def _taken_on(payment: OrderPayment) -> list[Refund]:
-    """Return all refunds but the refused: a failed refund counts, since its key may try again."""
+    """Return the refunds that are not `refused`; a `failed` refund counts: a call may repeat it."""
     return [each for each in payment["refunds"] if each["state"] != "refused"]
 
 

@@ -41,7 +41,7 @@ def resume(
     in an outage of the provider; steps already taken stay.
     """
     order = find(runtime.database, order_id)
-    # An order that ends in this call needs no further look now.
+    # No step follows the end of an order in this call, except the reading of a `done` order.
     unread = ("void",) if reconciles else ENDED
     for number in range(_STEPS):
         if order is None or (number and order["state"] in unread):

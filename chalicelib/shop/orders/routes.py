@@ -93,7 +93,7 @@ def _declare_checkout(route: Route) -> None:
         """Check a cart out, once for each key: hold all of it, and begin the payment.
 
         `total_micros` is the total that the buyer saw. A refusal leaves the cart open. If the
-        answer is lost, repeat the call with its key: it goes on.
+        answer is lost, repeat the call with the same key: the checkout continues.
         """
         key, buyer = required_key_of(request), buyer_of(request, caller)
         order, payment = checkout.check_out(request.runtime, cart, body, key, buyer)
@@ -105,7 +105,7 @@ def _declare_claim(route: Route) -> None:
     @route("POST", "/carts/{cart}/claim", secrets=("cart",), raises=(UnknownCart, CartClaimed))
     def claim_cart(request: Request, cart: CartId, caller: Principal) -> Ok[CartAnswer]:
         """Claim a cart and its orders, as after signing in."""
-        # For a restore after the caller's erasure: no log has the id of the cart.
+        # `script/restored` repeats the caller's erasure by these ids: no log has the cart's id.
         request.details["orders"] = personal_data.list_orders(request.runtime, cart)
         claimed = personal_data.claim(request.runtime, cart, caller.id)
         shop = settings.recall(request.runtime, claimed["site"])
@@ -117,7 +117,7 @@ def _declare_paying(route: Route) -> None:
     def get_order(
         request: Request, order: OrderId, caller: Principal | None, query: CartProof
     ) -> Ok[CheckoutAnswer]:
-        """Read an order: as its buyer, as its publisher, or a guest's with its cart's id."""
+        """Read an order as its buyer or its publisher, or a guest's order with its cart's id."""
         found = reading.seen_by(request.runtime, order, caller, query.cart)
         return Ok(_with_payment(request, found))
 
@@ -155,8 +155,9 @@ def _declare_erasure(route: Route) -> None:
     ) -> Ok[OrderAnswer]:
         """Remove name, address and e-mail from an order that is over; lines and amounts stay.
 
-        Its buyer calls this, with the cart's id if a guest, or its publisher, whom the buyer asked
-        from this e-mail address. Deleting a user does the same to all their orders.
+        The order's buyer calls this (a guest with the cart's id), or its publisher, after a
+        request of the buyer from this e-mail address. Deleting a user does the same to all their
+        orders.
         """
         found = reading.seen_by(request.runtime, order, caller, query.cart)
         erased = personal_data.erase_buyer(request.runtime, found, body.email)
@@ -174,7 +175,7 @@ def _declare_lists(route: Route) -> None:
 
     @route("GET", "/users/me/orders")
     def list_my_orders(request: Request, caller: Principal, query: PageQuery) -> Ok[OrdersAnswer]:
-        """List the orders of carts that you had claimed, the newest first."""
+        """List the caller's own orders, the newest first."""
         return Ok(reading.of_user(request.runtime, caller.id, query))
 
 
@@ -218,9 +219,9 @@ def _declare_selling(route: Route) -> None:
 
 
 def _may_ask(runtime: Runtime, order: Order) -> bool:
-    """Return whether to ask the provider about an order, and count that if the order is over.
+    """Return whether to ask the provider about an order; count the checks of an ended order.
 
-    All shops share the calls that a provider allows, and an order that is over takes three.
+    All shops share the provider's limit of calls; a check of an ended order takes up to three.
     """
     try:
         if order["state"] in ENDED:

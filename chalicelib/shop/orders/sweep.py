@@ -32,10 +32,11 @@ from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.stock import expiry
 from chalicelib.webhooks import due
 
-# The time in a run for orders and refunds to begin: the function's time-out leaves room for a last
-# call without an answer.
+# The time in which a run may begin the next cart, refund or order. The Lambda's time-out leaves
+# room for a last call without an answer.
 _ASKING = timedelta(seconds=12)
-# The time for the provider's books, of their own: the other calls may use up theirs each minute.
+# The separate time for reading the provider's books: the other steps may use up the shared time in
+# every run.
 _READING = timedelta(seconds=3)
 # The shares of the remaining time for all overdue entries of orders, and for each entry.
 _STRAYS, _STRAY = 0.3, 0.1

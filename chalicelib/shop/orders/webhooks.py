@@ -34,9 +34,9 @@ def declare(route: Route) -> None:
         raises=(InvalidWebhook,),
     )
     def receive_stripe_event(request: Request) -> NoContent:
-        """Receive a signed event from Stripe about a payment, and read the payment again.
+        """Receive a signed event from Stripe about a payment, and queue a new read of the payment.
 
-        Plaza ignores the contents of the event, and events without an order of Plaza.
+        Plaza takes only ids from the event, and ignores events without an order of Plaza.
         """
         text: Any = request.raw.raw_body
         body: bytes = text if isinstance(text, bytes) else str(text).encode()

@@ -4,7 +4,7 @@ declines@…      the payment fails
 slow@…          it succeeds at the third look
 lost-answer@…   the answer to its start is lost
 late@…          it succeeds after its cancellation
-refund-fails@…  its first refund fails at the first look
+refund-fails@…  its first refund fails at the next statement
 any other       it succeeds at the first look
 """
 
@@ -116,14 +116,15 @@ class FakeProvider:
         return row["status"]
 
     def cancel(self, order: str, intent: str) -> Status:
-        """Cancel a pending payment; return its status then."""
+        """Cancel a pending payment; return its status after the call."""
         del intent
         return self._decide(order, "pending", "cancelled")
 
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
         """Refund a part of a payment once for each key.
 
-        Raises PaymentRefused if all refunds and disputes would exceed the payment.
+        Raises PaymentRefused if the payment has not succeeded, or if all refunds and disputes would
+        exceed it.
         """
         del intent
         back = {"key": key, "amount_micros": amount_micros}

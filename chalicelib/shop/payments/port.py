@@ -1,7 +1,7 @@
 """The port of payments: the calls that Plaza makes to a payment provider.
 
-Every call is idempotent: for its order, and a refund for its key. An outage raises Unavailable; the
-failed call may have worked, and a repeated call has no second effect.
+Every call is idempotent: by its order, and a refund also by its key. An outage raises Unavailable:
+the call may have had its effect, and a repeated call has no second effect.
 """
 
 from collections.abc import Sequence

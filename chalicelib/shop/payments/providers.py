@@ -12,7 +12,7 @@ from chalicelib.shop.payments.records import PAYMENTS, OrderPayment
 
 
 def check_sells(runtime: Runtime, name: Name) -> None:
-    """Raise PaymentsNotSetUp unless new orders may be paid by a provider."""
+    """Raise PaymentsNotSetUp unless the deployment uses this provider for new orders."""
     if name != runtime.settings.payments:
         raise PaymentsNotSetUp
     provider_of(runtime, name)
@@ -38,7 +38,7 @@ def begin(runtime: Runtime, name: Name, charge: Charge) -> OrderPayment:
     """Start an order's payment and record it; an earlier record stays.
 
     An amount of 0 succeeds without the provider. Raises PaymentRefused, PaymentsNotSetUp, and
-    Unavailable in an outage, which may have started the payment.
+    Unavailable in an outage, after which the payment may have started.
     """
     is_free = not charge.amount_micros
     started = Started("") if is_free else provider_of(runtime, name).start(charge)

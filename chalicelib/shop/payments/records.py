@@ -21,8 +21,8 @@ RefundState = Literal["owed", "made", "done", "refused", "failed"]
 class Refund(TypedDict):
     """A refund; `units` are its units by SKU, `again` counts its repetitions.
 
-    A repetition follows the state `refused` or `failed`, with a new key at the provider. Calls that
-    only continue an `owed` refund are none.
+    A repetition follows the state `refused` or `failed`, with a new key at the provider. A call
+    that only continues an `owed` refund is no repetition.
 
     `whole`: a refund of all that was left, adjustments included. `at`: the time of its record.
     `asked`: the time of its last repetition. Its states:
@@ -60,7 +60,7 @@ class OrderPayment(TypedDict):
 
     `owed`: the time of the next sweep of its unfinished refunds. `elsewhere_micros`: refunds made
     without Plaza. `disputed_micros`: the money of opened and lost disputes. `version` rises with
-    each change of refunds or sums. Payments of earlier releases lack the last three.
+    each change of refunds or sums. A new payment has only `refunded_micros` of these.
     """
 
     _id: str

@@ -101,7 +101,7 @@ class StripeProvider:
         return _STATUSES.get(str(found["status"]), "pending")
 
     def cancel(self, order: str, intent: str) -> Status:
-        """Cancel a pending payment; if Stripe refuses, read its status."""
+        """Cancel a pending payment; return its status, even if Stripe refuses the cancellation."""
         try:
             # Without a key: under a key, Stripe would repeat a refusal for a day.
             self._call("POST", f"/v1/payment_intents/{intent}/cancel", {})

@@ -38,7 +38,7 @@ class StockOfDocuments:
     """The store `documents`; it takes any number of entries."""
 
     def put(self, database: Database[Document], claim: StockClaim) -> None:
-        """Make this the cart's entry, and take or release the difference."""
+        """Store the claim as the cart's entry; take or release the difference in units."""
 
         def work(session: ClientSession) -> None:
             stock = _find(database, claim.stock, session)
@@ -51,7 +51,7 @@ class StockOfDocuments:
         in_transaction(database, work)
 
     def share(self, database: Database[Document], claim: StockClaim) -> int:
-        """Make this the cart's entry, up to the shares of carts; return its units."""
+        """Store the claim as the cart's entry, up to the shares of carts; return the held units."""
 
         def work(session: ClientSession) -> int:
             stock, own = _find(database, claim.stock, session), _own(database, claim, session)
@@ -69,7 +69,7 @@ class StockOfDocuments:
         return in_transaction(database, work)
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Make this an order's entry; return the carts without an order that lose their units.
+        """Store the claim as an order's entry; return the carts without orders that lose units.
 
         The cart whose hold ends first loses its units first. Raises Short.
         """
@@ -105,7 +105,7 @@ class StockOfDocuments:
         *,
         sold: bool,
     ) -> int:
-        """Remove an entry and change the counter; return its units, 0 without the entry."""
+        """Remove an entry and change a counter; return the entry's units, 0 without the entry."""
 
         def work(session: ClientSession) -> int:
             _find(database, stock_id, session)
@@ -137,7 +137,7 @@ class StockOfDocuments:
         this, risen = {"_id": stock_id, "store": "documents"}, {"$inc": {"version": 1}}
 
         def work(session: ClientSession) -> int:
-            # The first write: another writer of the stock then meets the conflict, not this one.
+            # Write the stock first: another writer then meets the conflict, not this call.
             if not STOCKS.of(database).update_one(this, risen, session=session).matched_count:
                 raise StockMoved
             rows = list(HOLDS.of(database).find(ended, session=session).limit(MAX_ENDED))

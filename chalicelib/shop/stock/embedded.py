@@ -29,7 +29,7 @@ class EmbeddedStock:
         self._most = most
 
     def put(self, database: Database[Document], claim: StockClaim) -> None:
-        """Make this the cart's entry, by one update that compares and changes."""
+        """Store the claim as the cart's entry, by one update that compares and changes."""
         for _ in range(_ATTEMPTS):
             if STOCKS.of(database).update_one(self._may_put(claim), _put(claim)).matched_count:
                 return
@@ -37,7 +37,7 @@ class EmbeddedStock:
         raise Unavailable("Many are buying this now; try again")
 
     def share(self, database: Database[Document], claim: StockClaim) -> int:
-        """Make this the cart's entry, up to the shares of carts, by one update."""
+        """Store the claim as the cart's entry, up to the shares of carts, by one update."""
         others = _and(_IN_CART, _not_of(claim.cart))
         this, change = self._may_put(claim, _units(others)), _share(claim, others)
         own = {"carted": {"$elemMatch": {"cart": claim.cart}}}
@@ -51,7 +51,7 @@ class EmbeddedStock:
         raise Unavailable("Many are buying this now; try again")
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
-        """Make this an order's entry, by one update; for missing units, carts' first entries go."""
+        """Store the claim as an order's entry, by one update; take missing units from carts."""
         others = _and(_IN_CART, _not_of(claim.cart))
         this, change = self._may_put(claim, _units(others)), _put_first(claim)
         for _ in range(_ATTEMPTS):
@@ -107,7 +107,7 @@ class EmbeddedStock:
         *,
         sold: bool,
     ) -> int:
-        """Remove an entry and change the counter, by one update; return its units, or 0."""
+        """Remove an entry and change a counter, by one update; return the entry's units, or 0."""
         own = {"cart": cart, "order": order}
         this = {"_id": stock_id, "store": "embedded", "carted": {"$elemMatch": own}}
         counter, sign = ("on_hand", -1) if sold else ("available", 1)
@@ -226,7 +226,7 @@ def _share(claim: StockClaim, others: Expression) -> list[Document]:
 
 
 def _put_first(claim: StockClaim) -> list[Document]:
-    """Return the update that puts an entry and removes those of `shares.giving_way`."""
+    """Return the update that puts an entry and removes the entries that `giving_way` selects."""
     free = {"$add": ["$available", _units(_of(claim.cart))]}
     gives_way = _and({"$gt": ["$$value.missing", 0]}, {"$eq": ["$$this.order", None]})
     step = {

@@ -13,7 +13,7 @@ _ALL, _EACH = 0.3, 0.1
 
 
 class Overdue(NamedTuple):
-    """An overdue entry of an order; the order's state decides about it."""
+    """An overdue entry of an order; the order's state decides the end of the entry."""
 
     stock: str
     entry: StockEntry
@@ -41,7 +41,7 @@ def end_overdue(runtime: Runtime) -> tuple[int, list[Overdue]]:
 def _due(runtime: Runtime) -> list[str]:
     """Return stocks with an overdue entry, at most `tended_at_once` of the store `embedded`.
 
-    The order is random: no stock waits behind the same failing stocks in every run.
+    The sequence is random: no stock waits behind the same failing stocks in every run.
     """
     due, most = {"$lte": runtime.now()}, runtime.bounds.shop.tended_at_once
     embedded = STOCKS.of(runtime.database).find({"carted.until": due}, {"_id": 1}).limit(most)

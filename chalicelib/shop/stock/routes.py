@@ -129,7 +129,7 @@ def declare(route: Route) -> None:
     ) -> Ok[AvailableAnswer]:
         """Read the available units of SKUs; 0 for unknown SKUs.
 
-        Only the publisher sees the units of SKUs that are not for sale, as of a draft.
+        Other callers than the publisher read 0 for SKUs that are not for sale, such as drafts.
         """
         database, is_own = request.runtime.database, caller is not None and owns(caller, site)
         shown = query.skus

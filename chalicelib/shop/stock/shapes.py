@@ -39,7 +39,8 @@ class StockEntry(TypedDict):
 class Stock(TypedDict):
     """The stock of a SKU; `_id` is `site:sku`.
 
-    Movements and most writes of the store `documents` raise `version`, so that they conflict.
+    Movements, moves between the stores, and most writes of the store `documents` raise
+    `version`, so that two concurrent transactions conflict.
     """
 
     _id: str
@@ -85,7 +86,7 @@ class StockMovement(TypedDict):
 class StockClaim(NamedTuple):
     """A request to hold `qty` units of a stock for a cart, or for its order.
 
-    `most` and `percent` limit a cart's share: at most `most` units, within `shares.shares_of`.
+    `share` holds at most `most` units, and no more than `shares.shares_of` allows with `percent`.
     """
 
     stock: str

@@ -21,14 +21,14 @@ class Shares(NamedTuple):
 
 
 def shares_of(on_hand: int, percent: int) -> Shares:
-    """Return the shares in a stock, for the shop's percentage of all carts together."""
+    """Return the shares of `on_hand` units; `percent` is the shop's percentage."""
     together = max(1, on_hand * percent // 100)
     address = max(1, together * percent // 100)
     return Shares(together, address, max(1, address * percent // 100))
 
 
 def units_for(claim: StockClaim, shares: Shares, others: int, address: int, free: int) -> int:
-    """Return the units that a cart may hold, up to its claim.
+    """Return the number of units that a cart may hold, up to `claim.most`.
 
     Without an order, other carts hold `others` units; other carts of the claim's address hold
     `address` of these. `free` counts the units on the shelf and in the claim's own cart. A claim
@@ -41,7 +41,7 @@ def units_for(claim: StockClaim, shares: Shares, others: int, address: int, free
 def giving_way(entries: Iterable[StockEntry], cart: str, units: int) -> list[StockEntry]:
     """Return entries of other carts, in the given order, until they free `units` for an order.
 
-    Skips the entries of orders. Reads no further than needed: a stock may have any number.
+    Skips the entries of orders. Stops as soon as it has enough: a stock may have many entries.
     """
     found: list[StockEntry] = []
     for entry in entries if units > 0 else ():
@@ -54,9 +54,10 @@ def giving_way(entries: Iterable[StockEntry], cart: str, units: int) -> list[Sto
 
 
 def beyond_share(entries: Sequence[StockEntry], claim: StockClaim, share: int) -> list[StockEntry]:
-    """Return the orders' entries of networks that hold more than `share` units, the largest first.
+    """Return the entries of orders from networks that exceed `share`, the largest entry first.
 
-    Empty if the claim's network is unknown, or would itself exceed the share with the claim.
+    A network exceeds it if its orders hold more than `share` units. Returns no entries if the
+    claim's network is unknown, or would exceed it with the claim.
     """
     orders = [each for each in entries if each["order"] and each["cart"] != claim.cart]
     units: Counter[str] = Counter()

@@ -42,15 +42,15 @@ class StockStore(Protocol):
     def share(self, database: Database[Document], claim: StockClaim) -> int:
         """Store the claim as the cart's entry, up to the shares of carts; return the held units.
 
-        Raises Short if orders leave fewer units than the claim, StockFull, and HeldByOrder.
+        Raises StockFull, HeldByOrder, and Short. Short: orders leave fewer units than the claim.
         """
         ...
 
     def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
         """Store the claim as an order's entry; if it needs units, remove entries of other carts.
 
-        Entries of orders stay. Returns the carts that lost theirs. Raises Short if orders leave too
-        few, StockFull, and HeldByOrder.
+        Entries of other orders stay. Returns the carts of the removed entries. Raises StockFull,
+        HeldByOrder, and Short. Short: orders leave too few units.
         """
         ...
 
@@ -63,7 +63,7 @@ class StockStore(Protocol):
         *,
         sold: bool,
     ) -> int:
-        """Remove the cart's entry if it is this order's; return its units, 0 if there is none.
+        """Remove the cart's entry with this `order`; return its units, 0 without such an entry.
 
         `sold`: the units leave `on_hand`. Otherwise they return to `available`.
         """
@@ -89,5 +89,5 @@ class StockStore(Protocol):
     def overdue(
         self, database: Database[Document], stock_id: str, now: datetime
     ) -> list[StockEntry]:
-        """Return the overdue entries of orders; the state of its order decides the entry's end."""
+        """Return the overdue entries of orders; only the state of the order ends such an entry."""
         ...

@@ -17,7 +17,7 @@ from chalicelib.social.activity.feed import cascade, items
 from chalicelib.social.activity.org import people
 from chalicelib.social.messages import Refill, Rerank
 
-# Replaces an erased user in the actions of others: no user can have this id.
+# Replaces an erased user in tombstones and in others' actions: no user can have this id.
 _NOBODY_ID, _NOBODY_NAME = ":erased", "Somebody"
 _NOBODYS = {
     "actor": {"id": _NOBODY_ID, "name": _NOBODY_NAME},

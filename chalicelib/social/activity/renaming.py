@@ -20,7 +20,7 @@ from chalicelib.social.messages import RenameRef
 
 
 def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
-    """Rename a ref that is no user; its actions follow in the background."""
+    """Rename a ref that is no user; a worker changes the name in actions."""
     rename_ref_ = RenameRef(ref_id=ref_id)
 
     def work(session: ClientSession) -> None:
@@ -79,7 +79,10 @@ def set_unregistered(
 def _on_actions(
     database: Database[Document], id_: str, name: str, type_: Any, fields: Mapping[str, str]
 ) -> None:
-    """Rename an id in refs whose type matches `type_`, and in these fields of descriptors."""
+    """Write the name of an id to refs whose type matches `type_`, and to descriptors.
+
+    `fields`: the name fields of descriptors, by their id fields.
+    """
     rows = actions.ACTIONS.of(database)
     other = {"id": id_, "type": type_, "name": {"$ne": name}}
     rows.update_many(

@@ -108,8 +108,8 @@ def _add_actions(route: Route) -> None:
     ) -> NoContent:
         """Hide an action of yours from every feed, or show it again.
 
-        A social moderator may hide any action; only a social moderator shows it again. Its place
-        in the feeds stays.
+        A social moderator may hide or show any action; only a social moderator shows an action that
+        a moderator hid. The action's place in the feeds stays.
         """
         actions.hide(request.runtime, action, caller, hidden=body.is_hidden)
         return NoContent()
@@ -193,7 +193,7 @@ def _add_reactions(route: Route) -> None:
     def withdraw_reaction(request: Request, action: ActionId, caller: Principal) -> NoContent:
         """Withdraw your reaction to an action; without one, nothing changes.
 
-        Its place in the feeds stays, and a later reaction does not raise it.
+        The action's place in the feeds stays, and a later reaction does not raise the action.
         """
         reactions.withdraw(request.runtime, action, caller)
         return NoContent()
@@ -214,7 +214,7 @@ def _add_fan_outs(route: Route) -> None:
     def get_action_fan_out(
         request: Request, action: ActionId, caller: Principal
     ) -> Ok[FanOutAnswer]:
-        """Read the progress of an action of yours, or of any as a social moderator."""
+        """Read the progress of your action's fan-out, or of any fan-out as a social moderator."""
         return Ok(progress.of(request.runtime, action, caller))
 
     @route("POST", "/actions/{action}/fan-out", raises=(UnknownAction, NotFailed))
@@ -238,7 +238,7 @@ def _add_fan_outs(route: Route) -> None:
 def _add_refs(route: Route) -> None:
     @route("PUT", "/refs/{ref}")
     def rename_ref(request: Request, ref: RefId, admin: Admin, body: RefSettings) -> NoContent:
-        """Give a ref another name, in every action about it.
+        """Rename a ref in every action about it.
 
         Workers change the actions in the background. A user's name is the user's own, and stays.
         """

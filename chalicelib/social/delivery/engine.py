@@ -1,11 +1,12 @@
 """Delivery of a post or an action to its readers, despite crashes.
 
-The document itself is the memory. A worker claims it under a lease. If the audience fits into one
-chunk, the worker delivers to it at once, under that lease. Otherwise the worker cuts it into
-chunks. It records each chunk, which moves the cursor, before it sends the chunk's message. A chunk
-has a lease of its own and ends as done; the last chunk ends the fan-out. If a worker dies, its
-lease expires: the sweep sends a message, and the next worker continues from the cursor and sends
-the missing chunks again. Every step may repeat: a reader with the document gets no second copy.
+The document itself stores the progress. A worker claims the document under a lease. If the audience
+fits into one chunk, the worker delivers to it at once, under that lease. Otherwise the worker cuts
+it into chunks. It records each chunk, which moves the cursor, before it sends the chunk's message.
+A chunk has a lease of its own and ends as done; the last chunk ends the fan-out. If a worker dies,
+its lease expires: the sweep sends a message, and the next worker continues from the cursor and
+sends the missing chunks again. Every step may repeat: a reader with the document gets no second
+copy.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -149,7 +150,7 @@ def _deliver_to_all(
     kind.deliver(runtime, document, ids, is_first=True)
     finished = leases.finish_at_once(lease, len(ids), kind.unchanged_filter(document))
     if not finished:
-        # Even without the lease: another worker may have ended before these copies came.
+        # Also without the lease: the repair of another worker may have missed these copies.
         kind.repair(runtime, document)
         finished = leases.finish_at_once(lease, len(ids), {})
     if finished:
@@ -178,8 +179,8 @@ def deliver_chunk(
         kind.deliver(runtime, document, ids, is_first=number == 0)
         marked = leases.mark_done(lease, number, kind.unchanged_filter(document))
         if marked == "not":
-            # A change after the read may have reached the copies before this delivery, even if
-            # this worker has lost its lease meanwhile.
+            # A change after the read may have missed these copies: they came later. So repair
+            # them, even if this worker has lost its lease meanwhile.
             kind.repair(runtime, document)
             marked = leases.mark_done(lease, number, {})
         if marked == "last":
@@ -189,7 +190,7 @@ def deliver_chunk(
 
 
 def sweep(runtime: Runtime, kind: Deliverable[Delivered]) -> None:
-    """Send a message for every unfinished fan-out after its lease, or last message, expired."""
+    """Send messages for unfinished fan-outs after `resend_at`, at most `swept_at_once`."""
 
     def messages(rows: Iterable[Delivered]) -> Iterator[Message]:
         return (kind.message(row["_id"]) for row in rows)

@@ -30,7 +30,7 @@ Delivered = TypeVar("Delivered", bound=Mapping[str, Any])
 
 @dataclass(frozen=True)
 class DeliveryLease(Generic[Delivered]):
-    """A worker's hold on a document, or on a chunk of it, by the same token."""
+    """A worker's hold on a document, or on a chunk of its readers; `owner` is the token."""
 
     runtime: Runtime
     documents: MongoCollection[Delivered]
@@ -82,7 +82,8 @@ def claim_chunk(
             "fan_out.state": {"$in": ["delivering", "failed"]},
             f"{chunk}.until": {"$exists": True},
             "fan_out.chunks_done": {"$ne": number},
-            # Not `None`, which always matches: no array element has a field with a number as name.
+            # A comparison with None would always match: MongoDB also reads the number as the name
+            # of a field, which no element of the array has.
             "$or": [{f"{chunk}.owner": {"$exists": False}}, expired],
         },
         {

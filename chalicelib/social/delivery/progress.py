@@ -16,7 +16,7 @@ from chalicelib.social.delivery.state import FanOut
 
 
 class FanOutAnswer(TypedDict):
-    """The progress of a post or an action to its readers."""
+    """The progress of the delivery of a post or an action to its readers."""
 
     state: Annotated[
         Literal["pending", "delivering", "done", "failed"],
@@ -55,7 +55,8 @@ def failed_page(
 ) -> tuple[Sequence[Document], str | None]:
     """Return a page of documents with a failed fan-out, by id, and the cursor of the next page.
 
-    Each document has only `_id`, `fields` and `fan_out`. Raises InvalidCursor.
+    Each document has only `_id`, `fields` and `fan_out`. Cursor None: no next page. Raises
+    InvalidCursor.
     """
     cursors = Cursors(f"failed:{collection.name}", runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)

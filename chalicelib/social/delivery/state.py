@@ -35,7 +35,7 @@ class FanOut(TypedDict):
 
     - `owner`, `expires_at`: the lease on the whole document
     - `resend_at`: the sweep sends no message before then
-    - `resends`: the number of the sweep's messages since the last lease
+    - `resends`: the number of the sweep's messages since a worker last took or extended a lease
     - `attempts`: the number of claims since the last step forward
     - `cursor`: the last reader's id in `chunks`
     - `planned`: the chunks reach the end of the audience
@@ -56,7 +56,7 @@ class FanOut(TypedDict):
     reason: str | None
 
 
-# The sweep sends a message for each unfinished fan-out after its lease, or last message, expired.
+# The sweep sends a message for each unfinished fan-out once `resend_at` is past.
 RESENDING = Resending(
     at="fan_out.resend_at",
     within="fan_out.",
@@ -76,7 +76,7 @@ INDEXES = (
 
 
 def new(runtime: Runtime) -> FanOut:
-    """Return the `fan_out` of a new document; the sweep resends a first message after one lease."""
+    """Return the `fan_out` of a new document; a message of the sweep is due in `lease_ms`."""
     return {
         "state": "pending",
         "owner": None,
@@ -98,5 +98,5 @@ def end_fields() -> Document:
 
 
 def lease_end(runtime: Runtime) -> datetime:
-    """Return the time `lease_ms` from now: the end of a new lease, or of the wait for a message."""
+    """Return the time `lease_ms` from now: the end of a new lease, or of a sweep's wait."""
     return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)

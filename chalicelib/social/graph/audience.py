@@ -1,4 +1,4 @@
-"""Audiences of a user's posts, and a reader's relation to their authors."""
+"""Audiences of posts, and a reader's relations to the authors of posts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ NOBODY: frozenset[str] = frozenset()
 class CompleteSince(TypedDict):
     """The times from which a user's stored `news`, and the posts `sent` to the user, are complete.
 
-    Views read earlier posts from the posts themselves. The times only rise. `design` is the design
-    that stored the news; missing: any design.
+    Pages read earlier posts from the collection of posts. The times only rise. `design` is the
+    design that stored the news; missing: any design.
     """
 
     design: NotRequired[str]

@@ -2,7 +2,7 @@
 
 Posts, fields of profiles and memberships name a circle by its key: the owner's id for the circle,
 a colon, and a random id. Circles of older releases have no key: their id serves as their key. No
-id has a colon, so two circles never share a key.
+id has a colon, so two circles of one owner never share a key.
 """
 
 import random

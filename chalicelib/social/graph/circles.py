@@ -107,7 +107,7 @@ def keys(
 
 
 def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
-    """Delete a circle, and end the following of members who are in no other circle.
+    """Delete a circle; its owner stops following members who are in no other circle.
 
     A transaction removes at most a thousand members stored as edges. After a crash, a repeated
     call continues the deletion. A later circle of the same id is another circle: it inherits

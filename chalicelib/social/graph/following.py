@@ -78,7 +78,7 @@ def following(database: Database[Document], user_id: str, own: Follows | None = 
 def reader(
     database: Database[Document], reader_id: str | None, author_ids: Iterable[str]
 ) -> Reader:
-    """Return a reader's relations to these people, without `kept`.
+    """Return a reader's relations to authors, without `kept`.
 
     `reader_id` None: an anonymous reader, without relations.
 
@@ -103,7 +103,7 @@ def reader(
 
 
 def _reader_of_blocks(database: Database[Document], reader_id: str, others: set[str]) -> Reader:
-    """Return the blocks of a reader without a user; such a reader has no other relations."""
+    """Return the relations of a reader without a document in `USERS`: blocks alone."""
     known = blocks.find(database, reader_id)
     either = {*known.blocked, *known.blocked_by}
     return Reader(id=reader_id, blocked=frozenset(either & others), blocks=bool(either))

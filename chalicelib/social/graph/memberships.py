@@ -1,8 +1,8 @@
 """Joining and leaving circles, and counts of followers.
 
-Each user's store has the pair. One transaction changes both stores, and always writes the owner's
-document. A concurrent change of the owner's circles (a deletion, a block, a promotion) writes the
-same document, conflicts, and tries again.
+The stores of the owner and of the member both have a pair. One transaction changes both stores,
+and always writes the owner's document. A concurrent change of the owner's circles (a deletion, a
+block, a promotion) writes the same document, conflicts, and tries again.
 """
 
 from collections.abc import Callable
@@ -42,10 +42,10 @@ class _Person(TypedDict):
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of the set of one owner's circles that have a member.
+    """A change of a member's memberships in the circles of one owner.
 
-    `keeps(key)` returns whether the member stays in a circle. `joining` is the id of a circle to
-    join.
+    `keeps(key)` returns whether the member stays in a circle. `joining` is the id of the circle to
+    join. None: the member joins no circle.
     """
 
     owner_id: str
@@ -54,7 +54,7 @@ class _Change:
     joining: str | None = None
 
     def of(self, before: frozenset[str], owner: User) -> frozenset[str]:
-        """Return the keys after the change; `owner` has the circle to join."""
+        """Return the keys of the circles after the change; `owner` has the circle to join."""
         kept = frozenset(key for key in before if self.keeps(key))
         if self.joining is None:
             return kept
@@ -89,7 +89,7 @@ def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) 
 
 
 def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
-    """Remove a member from a circle; without any other circle of the owner, end the following.
+    """Remove a member from a circle; if the owner has the member in no other, end the following.
 
     If the circle does not have the member, nothing changes.
     """
@@ -142,8 +142,8 @@ def _make_within(
     if owner is None:
         return None
     if member is None:
-        # Erased while `owner` began to follow: a promoted member's document names no followers, so
-        # the erasure did not wait for this one.
+        # The erasure of the member did not wait for `owner`, who began to follow meanwhile: a
+        # promoted member's document names no followers.
         none = FollowCounts(followers=0, following=0, circles=0, memberships=0)
         member = _Person(_id=change.member_id, name="", graph_store="edges", counts=none)
     store = stores(runtime.database)[owner["graph_store"]]
@@ -230,7 +230,7 @@ def _followers_change(pair: Pair) -> int:
 
 
 def _back_fills(pair: Pair) -> list[BackFill]:
-    """Return the jobs after a member joined a circle; none without a new circle.
+    """Return the back-fills of a changed pair; none if the member joined no circle.
 
     The owner gets the member's posts if the following is new. The member gets the owner's posts.
     """

@@ -49,8 +49,8 @@ from chalicelib.social.paging import IdRange
 def declare(route: Route) -> None:
     """Declare the routes of users and of their graph.
 
-    API Gateway prefers `/users/me` to `/users/{user}` whatever the method. Each route of any user
-    that `me` needs therefore has a route for `me`.
+    API Gateway prefers `/users/me` to `/users/{user}` whatever the method. Each route of
+    `/users/{user}` that callers need for themselves therefore has a twin for `/users/me`.
     """
     _declare_users(route)
     _declare_followers(route)
@@ -94,7 +94,10 @@ def _declare_users(route: Route) -> None:
 def _audiences(
     request: Request, caller: Principal, body: UserSettings
 ) -> dict[str, list[str]] | None:
-    """Return the readers of each field as keys of circles; raises UnknownCircle."""
+    """Return the readers of each restricted field as keys of circles; raises UnknownCircle.
+
+    None: the body does not change the readers.
+    """
     if body.profile_circles is None:
         return None
     given = select_restricted(body.profile_circles)
@@ -137,7 +140,7 @@ def _followers(request: Request, user_id: str, query: PageQuery) -> FollowersAns
 def _page(
     request: Request, query: PageQuery, scope: str, fetch: Callable[[IdRange], list[GraphPerson]]
 ) -> tuple[list[PersonAnswer], str | None]:
-    """Return a page of people by id, and the cursor of the next page."""
+    """Return a page of people by id, and the cursor of the next page. None: no next page."""
     cursors = Cursors(scope, request.runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)
     shown, last = page_of(fetch(IdRange(after, limit=query.limit + 1)), query.limit)
@@ -162,8 +165,9 @@ def _declare_circles(route: Route) -> None:
     def delete_circle(request: Request, circle: CircleId, caller: Principal) -> NoContent:
         """Delete a circle of yours, and stop following members who are in no other circle.
 
-        Posts and fields of the profile for this circle alone become yours alone: a later circle of
-        the same id is another circle. Without such a circle, nothing changes.
+        Its members can no longer read your posts and fields of your profile for this circle alone,
+        except posts `at_post`. A later circle of the same id is another circle. Without such a
+        circle, nothing changes.
         """
         circles.delete(request.runtime, caller.id, circle)
         return NoContent()
@@ -198,8 +202,8 @@ def _declare_members(route: Route) -> None:
     ) -> NoContent:
         """Add a user to a circle of yours, and so follow the user.
 
-        Workers then deliver earlier posts too: the user's to you, and yours to this circle. A
-        second call changes nothing.
+        Workers then deliver earlier posts too: the user's posts to you, and your posts for this
+        circle to the user. A second call changes nothing.
         """
         memberships.add_member(request.runtime, caller.id, circle, user)
         return NoContent()
@@ -208,9 +212,9 @@ def _declare_members(route: Route) -> None:
     def remove_circle_member(
         request: Request, circle: CircleId, user: UserId, caller: Principal
     ) -> NoContent:
-        """Remove a member from a circle of yours; out of the last circle, you stop following.
+        """Remove a member from a circle of yours; if no other has the member, stop following.
 
-        Without the member in it, nothing changes.
+        If the circle does not have the member, nothing changes.
         """
         memberships.remove_member(request.runtime, caller.id, circle, user)
         return NoContent()
@@ -225,8 +229,8 @@ def _declare_blocks(route: Route) -> None:
     def block_user(request: Request, user: UserId, caller: Principal) -> NoContent:
         """Block a user: neither of you follows or sees the other any more.
 
-        Comments at every site leave the user out for you, too: there is one list, of 1,000 people
-        at most. A second call changes nothing.
+        Every site also hides the user's comments from you: you have one list of blocks, of at most
+        1,000 people. A second call changes nothing.
         """
         users.ensure(request.runtime, caller)
         blocks.block(request.runtime, caller.id, user)

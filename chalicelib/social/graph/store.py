@@ -23,7 +23,7 @@ class GraphPerson(NamedTuple):
 class Pair(NamedTuple):
     """An owner of circles and a member, with a change of the circles that have the member.
 
-    `before` and `after` are the circles' keys, as in every store; `ts` is the time of the change.
+    `before` and `after` are the keys of those circles; `ts` is the time of the change.
     """
 
     owner: GraphPerson
@@ -56,7 +56,7 @@ class GraphStore(Protocol):
         ...
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Store the pair's circles `after`; `owner`, `member`: this store is that user's."""
+        """Store the pair's circles `after`; `owner`, `member`: whether each has this store."""
         ...
 
     def members(
@@ -89,7 +89,7 @@ class GraphStore(Protocol):
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Remove a circle from its members in this store; delete ties without another circle."""
+        """Remove a circle from the ties of `members` here; delete ties without another circle."""
         ...
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:
@@ -99,5 +99,5 @@ class GraphStore(Protocol):
     def rename(
         self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
     ) -> None:
-        """Write a user's name to its copies in circles of `owners`, and at the user's `members`."""
+        """Write a user's name to copies: as a member of `owners`, as a follower of `members`."""
         ...

@@ -1,4 +1,4 @@
-"""The body of `PUT /users/me`, apart from `forms`: `users` needs it, and `forms` needs `users`."""
+"""The body of `PUT /users/me`: not in `forms`, as `users` needs it and `forms` needs `users`."""
 
 from pydantic import ConfigDict, Field
 

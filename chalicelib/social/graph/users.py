@@ -78,11 +78,11 @@ class Follower(TypedDict):
 class User(TypedDict):
     """A user as stored.
 
-    While `graph_store` is `embedded`, `circles` (by the owner's ids) and `followers` (by the
-    followers' ids) are the graph's two directions (MongoDB Applied Design Patterns, ch. 8).
+    While `graph_store` is `embedded`, `circles` (by circle id) and `followers` (by user id) are the
+    graph's two directions (MongoDB Applied Design Patterns, ch. 8).
 
-    - `recounted`: the last recount of the followers; missing before the first
-    - `pulled`: fan-outs add some posts of the user to no news, so readers read the posts
+    - `recounted`: the time of the last recount of the followers; missing before the first
+    - `pulled`: some of the user's posts are in no stored news, so pages pull these posts
     - `away`: fan-outs skip the user
     - `stale`: the user's news need a rebuild
     - `complete_since`: missing if only an earlier release wrote the user
@@ -294,7 +294,7 @@ def _begin(runtime: Runtime, caller: Principal, session: ClientSession) -> User:
 
 
 def _defaults(caller: Principal, now: datetime, design: str | None = None) -> Document:
-    """Return the fields of a new user, but for blocks; `design` is the design that stores news."""
+    """Return the fields of a new user with no blocks; `design`: the design of the user's news."""
     complete = {"news": EPOCH, "sent": EPOCH}
     return {
         "name": caller.name,

@@ -1,4 +1,4 @@
-"""Routes of watches: a reader is notified of each new post of an author whom they follow."""
+"""Routes of watches: each new post of an author notifies the followers who watch the author."""
 
 from typing import Annotated, Literal
 
@@ -50,7 +50,7 @@ class AuthorWatchesAnswer(TypedDict):
 
 
 def declare(route: Route) -> None:
-    """Declare the routes of an author's watch and of the caller's own watches."""
+    """Declare the routes of the caller's watch of an author, and of all the caller's watches."""
 
     @route("GET", "/users/{user}/watch")
     def get_author_watch(
@@ -65,14 +65,14 @@ def declare(route: Route) -> None:
     ) -> Ok[AuthorWatchLevelAnswer]:
         """Have each new post of a user whom you follow notify you.
 
-        It ends with the following. A second call changes nothing.
+        The watch ends when you stop following. A second call changes nothing.
         """
         del body
         return Ok(_level(request, watches.begin(request.runtime, user, caller.id)))
 
     @route("DELETE", "/users/{user}/watch")
     def delete_author_watch(request: Request, user: UserId, caller: Principal) -> NoContent:
-        """End your watch of a user, and follow on; without a watch, nothing changes."""
+        """End your watch of a user; you still follow the user. Without one, nothing changes."""
         watches.remove(request.runtime.database, user, caller.id)
         return NoContent()
 

@@ -1,4 +1,4 @@
-"""Watches of authors: a reader is notified of each new post of an author whom they follow."""
+"""Watches of authors: each new post of an author notifies the followers who watch the author."""
 
 from collections.abc import Collection as Ids
 from datetime import datetime

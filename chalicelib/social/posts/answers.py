@@ -142,7 +142,7 @@ class PostsAnswer(TypedDict):
 class PostCommentsAnswer(TypedDict):
     """A page of the comments on a post, oldest first.
 
-    It may be short before the end, without comments that blocks hide. `next` is null at the end.
+    It may be short before the end, as blocks hide comments. `next` is null at the end.
     """
 
     comments: Annotated[list[PostCommentAnswer], Field(max_length=MAX_PAGE)]

@@ -1,4 +1,4 @@
-"""The audience of a post: followers or members of today, or of the time of posting."""
+"""The audience of a post: today's followers or members, or the members recorded at posting."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -48,7 +48,7 @@ AUDIENCES = Collection(
     ),
     shard_key={"post_id": 1},
 )
-# Longer than an `Idempotency-Key` can repeat a call that stores the post.
+# A repeated call with the same `Idempotency-Key` can store the post later, but not after this.
 _UNSTORED_KEPT = timedelta(days=2)
 
 

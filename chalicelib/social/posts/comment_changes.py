@@ -1,4 +1,4 @@
-"""Edits of a comment on a post by its author, and removals.
+"""Edits of comments on posts by the authors of the comments, and removals.
 
 A comment is on its post, or among the older comments. Each change is one transaction that writes
 the post. So it conflicts with a move of the comment between the two places, and it notes in the
@@ -170,13 +170,17 @@ def _look_for(
     session: ClientSession | None = None,
 ) -> PostComment | None:
     """Return a comment of a post from either place. None: an unknown comment."""
-    # The post first: a comment that moves meanwhile then shows in one place at least.
     held = {"_id": post_id, "comments.id": comment_id}
-    post = posts.POSTS.of(database).find_one(held, {"comments.$": 1}, session=session)
-    if post is not None:
-        return post["comments"][0]
     older = {"_id": comment_id, "post_id": post_id}
-    return OLDER_COMMENTS.of(database).find_one(older, session=session)
+    # Twice outside a transaction: the comment may move back to the post between the two reads.
+    for _ in range(2 if session is None else 1):
+        post = posts.POSTS.of(database).find_one(held, {"comments.$": 1}, session=session)
+        if post is not None:
+            return post["comments"][0]
+        # The post first: a comment that moves off the post meanwhile is in one place at least.
+        if comment := OLDER_COMMENTS.of(database).find_one(older, session=session):
+            return comment
+    return None
 
 
 def _check_author(database: Database[Document], caller: Principal, comment: PostComment) -> None:

@@ -83,12 +83,19 @@ def find_named(
     post_ids, ids = (list({pair[n] for pair in named}) for n in (0, 1))
     is_named = {"$in": ["$$this.id", {"$literal": ids}]}
     held = {"comments": {"$filter": {"input": "$comments", "cond": is_named}}}
-    # The posts first: a comment that moves meanwhile then shows in one place at least.
-    rows = list(posts.POSTS.of(database).find({"_id": {"$in": post_ids}}, held))
+
+    def on_posts(wanted: list[str]) -> dict[tuple[str, str], PostComment]:
+        rows = posts.POSTS.of(database).find({"_id": {"$in": wanted}}, held)
+        return {(row["_id"], each["id"]): each for row in rows for each in row["comments"]}
+
+    # The posts first: a comment that moves off its post meanwhile then shows in one place at least.
+    found = on_posts(post_ids)
     where = {"post_id": {"$in": post_ids}, "_id": {"$in": ids}}
     older = OLDER_COMMENTS.of(database).find(where)
-    found: dict[tuple[str, str], PostComment] = {(e["post_id"], e["id"]): e for e in older}
-    return found | {(row["_id"], each["id"]): each for row in rows for each in row["comments"]}
+    found = {**{(each["post_id"], each["id"]): each for each in older}, **found}
+    # A comment may have moved back to its post between the two reads.
+    missing = {post_id for post_id, _ in set(named) - found.keys()}
+    return found | on_posts(list(missing)) if missing else found
 
 
 def find(
@@ -181,7 +188,7 @@ def page(
     *,
     hides_blocked: bool,
 ) -> PostCommentsAnswer:
-    """Return a page of a post's comments, without a check of the post for the reader."""
+    """Return a page of a post's comments; the caller has checked access to the post."""
     database = runtime.database
 
     def fetch(after: ListPosition | None, count: int) -> list[ListEntry[PostComment]]:
@@ -208,7 +215,7 @@ def _after(
     database: Database[Document], post_id: str, after: ListPosition | None, limit: int
 ) -> list[PostComment]:
     """Return the comments after a position, oldest first, on the post or moved off it."""
-    # The post first: a comment that moves meanwhile then shows in one place at least.
+    # The post first: a comment that moves off the post meanwhile then shows in one place at least.
     on_post = _read_on_post(database, post_id)
     older = _older(database, post_id, after, limit)
     if older and len(on_post) <= COMMENTS_SHOWN:
@@ -271,7 +278,7 @@ def _without(reader: Reader, post: ShownPost, hidden: dict[str, int]) -> ShownPo
 def _count(
     database: Database[Document], reader_id: str | None, post_ids: list[str]
 ) -> dict[str, int]:
-    """Return, by post id, the number of comments that blocks hide from a reader, user or not."""
+    """Return, by post id, the number of comments that blocks hide from a reader."""
     held: list[Document] = [
         {"$match": {"_id": {"$in": post_ids}}},
         {"$project": {"by": "$comments.by.id", "who": _among("$comments.by.id")}},

@@ -31,7 +31,7 @@ COMMENTS_SHOWN = 3
 
 MAX_COMMENT_CHARACTERS = 2_000
 
-# Wider than the ids that Plaza makes: any other id is unknown, not malformed.
+# Wider than the ids that Plaza makes: an id that matches may be unknown, but not malformed.
 PostId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 PostCommentId = PostId
 CommentText = Annotated[Paragraphs, at_most(MAX_COMMENT_CHARACTERS)]

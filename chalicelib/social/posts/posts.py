@@ -88,7 +88,7 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
 def _wall_for(database: Database[Document], author_id: str, wanted: str | None) -> str:
     """Return the owner of a new post's wall; raises UnknownUser.
 
-    The author, if `wanted` is None or blocks the author.
+    Returns the author if `wanted` is None or blocks the author.
     """
     if wanted is None or wanted == author_id:
         return author_id
@@ -247,5 +247,5 @@ def find_cause(runtime: Runtime, post_id: str) -> Cause | None:
 
 def to_read_post(post: PostBody) -> ReadPost:
     """Return a post with the copies' field `id`, and with `votes`, empty before the first vote."""
-    # The results come later, which a literal cannot say.
+    # Later steps add `results` and `reacted`.
     return cast("ReadPost", {**post, "id": post["_id"], "votes": post.get("votes", {})})

@@ -1,4 +1,4 @@
-"""Reactions to posts: marks with counts on the post itself, for each of its copies."""
+"""Reactions to posts: marks with counts on the post itself; copies show the same counts."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -227,9 +227,9 @@ def _declare_comment_changes(route: Route) -> None:
     ) -> NoContent:
         """Delete a comment of yours, any on a post of yours, or any as a social moderator.
 
-        You can delete a comment of yours although you may no longer see the post, and a comment on
-        your post although a block hides it from you. Workers change the copies of the post in walls
-        and news.
+        You can delete a comment of yours even if you may no longer see the post, and a comment on
+        your post even if a block hides the comment from you. Workers change the copies of the post
+        in walls and news.
         """
         remover = comment_changes.remove(request.runtime, post, comment, caller)
         request.details["removed_as"] = remover

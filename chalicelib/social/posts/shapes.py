@@ -30,7 +30,7 @@ class OlderComment(PostComment):
 
 
 class PostFanOut(FanOut):
-    """A post's fan-out; with `pull`, workers add it to no news: reads find it among the posts."""
+    """A post's fan-out; with `pull`, workers add the post to no news, and pages pull the post."""
 
     pull: bool
 

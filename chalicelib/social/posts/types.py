@@ -86,7 +86,7 @@ def distinct(values: list[str]) -> list[str]:
 
 
 class PollDetail(Input):
-    """A question with two to twenty answers to choose from: `PUT /posts/{post}/vote`."""
+    """A question with two to twenty options; `PUT /posts/{post}/vote` chooses one."""
 
     model_config = _example(question="Thursday's ride?", options=["18:00", "18:30"])
 

@@ -8,9 +8,9 @@ from chalicelib.social.posts.shapes import AddressedPost, PostComment, ShownPost
 def may_see(reader: Reader, post: AddressedPost) -> bool:
     """Return whether the reader may see a post.
 
-    The author always may. A block between reader and author hides the post. The owner of its wall
-    sees it. Any other reader sees a public post, or has to be in its circles: at posting or now, by
-    the post's `audience`.
+    The author always may. A block between reader and author hides the post. The owner of the post's
+    wall may see it. Any other reader may see a public post. A post to circles is for their members
+    at posting or now, by its `audience`.
     """
     author = post["by"]["id"]
     if reader.id == author:
@@ -29,7 +29,7 @@ def _is_in_audience(reader: Reader, post: AddressedPost) -> bool:
 
 
 def was_sent(reader: Reader, post: AddressedPost) -> bool:
-    """Return whether another's post is on the reader's wall or to a circle with the reader."""
+    """Return whether another author sent a post to the reader: to the wall, or through circles."""
     if reader.id == post["by"]["id"]:
         return False
     if reader.id == post["wall"]:
@@ -40,8 +40,8 @@ def was_sent(reader: Reader, post: AddressedPost) -> bool:
 def is_on_wall(owner: Reader, reader_id: str | None, post: AddressedPost) -> bool:
     """Return whether a wall shows a post to a reader who may see it.
 
-    `owner` has the relations of the wall's owner to the authors. The check also drops a stale copy:
-    the owner took its post off the wall.
+    `owner`: the wall's owner, with the relations to the authors. Returns False also for a leftover
+    copy of a post that the owner took off the wall: `wall` names the author.
     """
     author = post["by"]["id"]
     if author == owner.id:

@@ -44,7 +44,7 @@ VOTES = Collection(
 )
 
 
-# A try fails if the author edits the poll between its read and its count.
+# A try fails if the author edits the poll between the read of the poll and the count.
 _TRIES = 5
 
 
@@ -191,8 +191,8 @@ def with_results(
     """Return the posts in their order; add the present results and the reader's vote to each poll.
 
     A copy of a poll gets both the options and the counts of its post, because counts are by option
-    number. None: the post of a copy is gone. Polls cost one query for the votes, and one query for
-    the posts of copies.
+    number. None: `found` has None, or the post of a copy is gone. Polls cost one query for the
+    votes, and one query for the posts of copies.
     """
     polls = [post for post in found if post and is_poll(post["type"])]
     if not polls:

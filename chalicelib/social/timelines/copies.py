@@ -45,7 +45,7 @@ class _Changing(TypedDict):
 class PostCopy(ShownPost):
     """A copy of a post with its last comments.
 
-    `comments_shown` is the length of `comments`: an index finds copies with too many by it.
+    `comments_shown`: the length of `comments`; its index finds copies with too many comments.
     """
 
     comments_shown: int
@@ -53,10 +53,11 @@ class PostCopy(ShownPost):
 
 
 class Month(TypedDict):
-    """Copies of a user's month.
+    """A document of a user's copies of posts of one month.
 
     - `seq`: the number of the document in its month, from 0
-    - `appended`: all copies ever added here, removed copies included
+    - `appended`: the number of copies ever added, removed copies included. A document without room
+      for another copy in 16 MB has `POSTS_PER_DOCUMENT`: no copy is added any more.
     """
 
     _id: ObjectId
@@ -114,12 +115,12 @@ class MonthCopies:
     def _add(self, post: PostBody, user_ids: list[str]) -> None:
         """Copy a post to many users in one bulk write; retry refused users one by one."""
         month = {"user_id": {"$in": user_ids}, "month": month_of(post["ts"])}
-        # Before the search for copies: a concurrent worker can only copy into the last document or
-        # a later document.
+        # Read before the search for copies: after this read, a concurrent worker can only copy into
+        # the last document or a later document.
         last = {each["user_id"]: each["seq"] for each in self._find(month)}
         has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
         if has:
-            # A worker that died between its copy and its repair leaves what it had read.
+            # A worker that died between its copy and its repair may have left an older version.
             self._refresh({**month, "user_id": {"$in": sorted(has)}}, post)
         lacking = [user_id for user_id in user_ids if user_id not in has]
         writes = []
@@ -160,7 +161,7 @@ class MonthCopies:
             try:
                 self._documents.update_one({**key, **_room(post)}, _push(post), upsert=True)
             except DuplicateKeyError:
-                # It is full, has the copy, or is another worker's new document.
+                # The document is full, has the copy, or is another worker's new document.
                 if self._documents.find_one({**key, "posts.id": post["_id"]}, {"_id": 1}):
                     return True
                 full = {**key, "appended": {"$gte": POSTS_PER_DOCUMENT}}
@@ -192,15 +193,15 @@ class MonthCopies:
         )
 
     def remove(self, post_id: str) -> None:
-        """Pull a post out of every document."""
+        """Remove the copies of a post from all documents."""
         self._pull({"posts.id": post_id}, [post_id])
 
     def take(self, post_ids: Sequence[str], user_id: str) -> None:
-        """Pull posts out of the documents of a user."""
+        """Remove the copies of some posts from the documents of a user."""
         self._pull({"user_id": user_id, "posts.id": {"$in": list(post_ids)}}, list(post_ids))
 
     def take_from_others(self, post_id: str, user_id: str) -> None:
-        """Pull a post out of the documents of all users except one."""
+        """Remove the copies of a post from the documents of all users except one."""
         self._pull({"posts.id": post_id, "user_id": {"$ne": user_id}}, [post_id])
 
     def _pull(self, where: Document, post_ids: list[str]) -> None:

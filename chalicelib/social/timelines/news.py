@@ -1,8 +1,8 @@
 """News of a reader, and posts sent to a reader: pushed at posting, or pulled at each read.
 
-A stored design has candidates, and pages check each. Pages pull posts above the threshold
-`PLAZA_PULL_AUDIENCE`, and merge them in. While a reader's stored news are stale, pages pull all
-posts.
+A stored design stores candidates, and each page checks whether its reader may see them. Pages pull
+posts with an audience above `PLAZA_PULL_AUDIENCE`, and merge these into the stored posts. While a
+reader's stored news are stale, pages pull all posts.
 """
 
 from collections.abc import Callable, Sequence
@@ -95,7 +95,10 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
-    """Return a page of others' posts to the reader's wall or circles, newest first."""
+    """Return a page of others' posts to the reader's wall, or to circles with the reader.
+
+    Newest first.
+    """
     start = _start_of(runtime, query, "sent", reader_id)
     page = partial(_page, runtime, start.after, query.limit)
     return _from_source(runtime, reader_id, "sent", start, page)
@@ -274,10 +277,11 @@ def note_visit(runtime: Runtime, reader_id: str, beginning: Document | None) -> 
     """Note a reader's visit, and return the reader; None for an unknown user.
 
     `beginning`: the `$lookup` of the first rows of the reader's stored news. None: the design pulls
-    news, and the answer has the reader's follows (`own`) instead.
+    news, and the returned reader has the follows (`own`) instead.
 
-    The first visit of a day sends a job that trims the news. The news become `stale`, and the job
-    rebuilds them, after an absence in which fan-outs skipped the reader, or if not `_is_known`.
+    A visit a day or more after the last noted visit sends a job that trims the news. If fan-outs
+    may have skipped the reader, or `_is_known` is False, the news become `stale`, and a job
+    rebuilds them.
     """
     reader = _read_presence(runtime, reader_id, beginning)
     if reader is None:
@@ -285,7 +289,7 @@ def note_visit(runtime: Runtime, reader_id: str, beginning: Document | None) -> 
     now, stale = runtime.now(), reader["stale"] or not _is_known(runtime, reader)
     absence = now - reader["last_seen"]
     if absence >= _SEEN_AT_MOST_EVERY or stale != reader["stale"]:
-        # A day early: if `mark_away` runs just now, fan-outs skip the reader.
+        # A day before `AWAY`: a concurrent `mark_away` may make fan-outs skip the reader.
         stale |= absence >= AWAY - _SEEN_AT_MOST_EVERY
         job: Rebuild | Trim = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
         outbox.note(runtime, job)
@@ -302,7 +306,7 @@ def _read_presence(runtime: Runtime, reader_id: str, beginning: Document | None)
     if beginning is None:
         stages[1] = {"$project": {**_PRESENCE, **_OWN}}
     else:
-        # One row a document: together, the rows may exceed 16 MB.
+        # A result row for each stored row: in one document, they could exceed 16 MB.
         each = {"path": "$begun", "preserveNullAndEmptyArrays": True}
         stages += [{"$lookup": {**beginning, "as": "begun"}}, {"$unwind": each}]
     rows = list(runtime.database[users.USERS.name].aggregate(stages))

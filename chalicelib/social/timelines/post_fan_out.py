@@ -36,8 +36,8 @@ class PostDelivery(Deliverable[Post]):
     ) -> None:
         """Add a post to the news of its present readers; the first chunk also copies it to walls.
 
-        A worker mostly waits for the database. So two threads write the walls and one half of many
-        readers, and this thread writes the other half.
+        A worker mostly waits for the database, so two further threads help: one writes the walls,
+        and from `halved_from` readers on, one writes half of the readers.
         """
         readers = news.select_present(runtime.database, reader_ids)
         half = len(readers) // 2 if len(readers) >= runtime.bounds.social.halved_from else 0
@@ -68,10 +68,10 @@ class PostDelivery(Deliverable[Post]):
         return DeliverChunk(post_id=document_id, number=number)
 
     def choose(self, document: Post, lease: DeliveryLease[Post], first: list[str]) -> list[str]:
-        """Return the first readers to deliver to; none above the threshold, since readers pull it.
+        """Return the first readers to deliver to; none if the audience is above the pull threshold.
 
-        The lease stores the choice, so a later change of the threshold does not alter it. The mark
-        `pulled` of the author comes first: readers pull only from marked authors.
+        The post stores the choice, so a later change of the threshold does not alter it. The mark
+        `pulled` of the author is stored before: readers pull only from marked authors.
         """
         runtime, line = lease.runtime, lease.runtime.settings.pull_audience
         most = min(line, runtime.bounds.social.chunk_readers)

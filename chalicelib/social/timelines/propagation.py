@@ -2,7 +2,7 @@
 
 A comment, an edit, a new name and a deletion all raise the post's `spread.version` and set
 `spread.due`, in the write of the change. A copy has the version of its post, so messages may come
-twice and in any order. A sweep sends a message for each post whose `spread.due` is over.
+twice and in any order. A sweep sends a message for each post whose time `spread.due` has passed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,8 +69,8 @@ def _next_due(again: datetime | None) -> Document:
 def _end_of_lease(runtime: Runtime, post: Post) -> datetime | None:
     """Return the end of the lease of a worker that may still write older copies of a post.
 
-    None: there is no such worker. A worker that dies between its write and its repair leaves them,
-    and the next attempt skips them: the reader has the post.
+    None: there is no such worker. If a worker dies between its write and its repair, only a further
+    propagation after its lease is sure to update these copies.
     """
     fan_out = post["fan_out"]
     may_run = post["deleted"] or fan_out["state"] != "done"

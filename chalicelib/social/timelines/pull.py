@@ -20,7 +20,7 @@ from chalicelib.social.posts.shapes import ReadPost
 
 # MongoDB merges up to 200 sorted streams (2.5 ms); from 201 on, it sorts all rows (170 ms).
 AUTHORS_PER_QUERY = 200
-# With more marked authors, each page queries the marked authors among the followed users.
+# With more authors marked `pulled`, each page queries the marked authors among followed users.
 _MOST_MARKED = 1_000
 _NEWEST_FIRST = [("ts", DESCENDING), ("_id", DESCENDING)]
 _PULLED = {"fan_out.pull": True}
@@ -96,7 +96,7 @@ def _followers_with_pulled(database: Database[Document], user_id: str) -> list[s
 
 @remember(seconds=5)
 def marked_authors(runtime: Runtime) -> frozenset[str] | None:
-    """Return all authors of pulled posts, at most five seconds old; None: over `_MOST_MARKED`.
+    """Return all authors of pulled posts, as of up to five seconds ago; None: over `_MOST_MARKED`.
 
     Most deployments have none, so their pages skip the query for pulled posts.
     """

@@ -80,7 +80,7 @@ class NewsItems:
         return Trace("news items", self._items, {"user_id": user_id}, _item_entries)
 
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
-        """Return, for each part, the time of the oldest item to store, as of `StoredNews`.
+        """Return, for each part, the time of the oldest item to store, as in `StoredNews`.
 
         The parts differ, because a pull of sent posts is dear: it reads the posts of all followers.
         """
@@ -100,7 +100,7 @@ class NewsItems:
     def discard(self, user_id: str, since: CompleteSince) -> None:
         """Delete a user's items before the instants of their parts.
 
-        A sent item belongs to both parts, so it stays until the earlier instant.
+        A sent item belongs to both parts, so it goes only if it is older than both instants.
         """
         mine, news = {"user_id": user_id}, {"ts": {"$lt": since["news"]}}
         self._items.delete_many({**mine, **news, "sent": False})

@@ -68,8 +68,8 @@ def _instants_of(part: Part, instant: datetime) -> CompleteSince:
 def _ties(reader: Reader, author_id: str) -> Iterator[tuple[Part, Document]]:
     """Yield each part of a reader's news that gets an author's posts, with the filter of the posts.
 
-    Posts to circles are for the `sent` part alone. So a stranger who puts the reader into a circle
-    cannot raise the instant of the part `news`.
+    If the reader does not follow the author, posts to circles belong to the part `sent` alone. So a
+    stranger who puts the reader into a circle cannot raise the instant of the part `news`.
     """
     if author_id in reader.following:
         yield "news", {}
@@ -95,7 +95,7 @@ def rebuild(runtime: Runtime, user_id: str) -> None:
 
 
 def trim(runtime: Runtime, user_id: str) -> None:
-    """Delete a reader's oldest stored news; pages pull posts older than the rest."""
+    """Delete a reader's oldest stored news; from then on, pages pull posts of that age."""
     view = news.stored_design(runtime)
     if view is None:
         return
@@ -169,7 +169,7 @@ def _repair(
         post_id for some in _parts(sorted(stored)) for post_id in _surplus(runtime, user_id, some)
     ]
     view.take(surplus, user_id)
-    # A concurrent back-fill may have found a surplus post just before its removal.
+    # A concurrent back-fill may have skipped a surplus post, still stored, before its removal.
     back = _due_again(runtime, user_id, surplus, since)
     view.add([*missing, *back], [user_id])
     propagation.repair(runtime, [*missing, *back])
@@ -190,7 +190,7 @@ def _due_again(
 
 
 def _parts(post_ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the ids in batches: the posts of a month of news may exceed the memory."""
+    """Yield the ids in batches: the posts of all ids may exceed the memory."""
     for first in range(0, len(post_ids), _JUDGED_AT_ONCE):
         yield post_ids[first : first + _JUDGED_AT_ONCE]
 
@@ -273,7 +273,7 @@ def _surplus(runtime: Runtime, user_id: str, stored: Sequence[str]) -> list[str]
 
 
 def _is_due(reader: Reader, post: ReadPost, since: CompleteSince) -> bool:
-    """Return whether the reader may see a post, and a part of the news has it since its instant."""
+    """Return whether the reader may see a post that is in a part complete at the post's time."""
     parts = (part for part in news.PARTS if news.is_part_of(part, reader, post))
     return may_see(reader, post) and any(post["ts"] >= since[part] for part in parts)
 

@@ -24,7 +24,7 @@ def declare(route: Route) -> None:
 def _declare_fan_outs(route: Route) -> None:
     @route("GET", "/posts/{post}/fan-out", raises=(UnknownPost, Forbidden))
     def get_post_fan_out(request: Request, post: PostId, caller: Principal) -> Ok[FanOutAnswer]:
-        """Read the progress of a post of yours, or of any as a social moderator."""
+        """Read the progress of the fan-out of your post, or of any post as a social moderator."""
         return Ok(progress.of(request.runtime.database, post, caller))
 
     @route("POST", "/posts/{post}/fan-out", raises=(UnknownPost, NotFailed))
@@ -61,8 +61,8 @@ def _declare_walls(route: Route) -> None:
     ) -> Ok[PostsAnswer]:
         """Read a wall: the posts by and to its owner that you may see, newest first.
 
-        The owner and the author see posts of other authors there; all other readers see them only
-        if the owner follows the author.
+        If the owner is not the author of a post, the owner and the author see it; all other readers
+        see it only if the owner follows the author.
         """
         users.find(request.runtime.database, user)
         reader_id = caller.id if caller else None

@@ -49,7 +49,7 @@ class StoredView(View, Protocol):
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
         """Add each post, read with its last comments, to each user; make older copies equal to it.
 
-        Raises NotInserted or another failure after all other additions.
+        After a failure, NotInserted or another, some additions may be missing: add all again.
         """
         ...
 
@@ -93,7 +93,7 @@ class StoredNews(NewsView, StoredView, Protocol):
         count: int,
         begun: Sequence[Document] | None = None,
     ) -> Sequence[ListEntry[ShownPost]]:
-        """Return the entries after a position, as of `View`."""
+        """Return the entries after a position, as in `View`."""
         ...
 
     def newest_sent(
@@ -107,10 +107,10 @@ class StoredNews(NewsView, StoredView, Protocol):
         ...
 
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
-        """Return the instants from which a trim leaves at least `keep` posts of each part.
+        """Return, for each part, the instant before which a trim deletes stored posts.
 
-        The part `news` counts posts by `followed` users; it also ends at `KEPT_WITH_STRANGERS`
-        times `keep` posts by any author. EPOCH: the user has no more posts than that.
+        From then on, the part `news` has at least `keep` posts by `followed` users, or
+        `KEPT_WITH_STRANGERS` times `keep` posts by any author. EPOCH: all posts stay.
         """
         ...
 

@@ -72,9 +72,9 @@ def _newest(
 def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuery) -> PostsAnswer:
     """Return a page of a wall: posts by or to its owner that the reader may see.
 
-    The owner and the author see a post of another author on the wall; all other readers see it if
-    the owner follows the author (docs/decisions/0092). A block between owner and author hides the
-    post.
+    If the owner is not the author of a post, the owner and the author see it; all other readers see
+    it only if the owner follows the author (docs/decisions/0092). A block between owner and author
+    hides the post.
     """
 
     def show(found: list[ShownPost]) -> list[ShownPost | None]:

@@ -250,6 +250,25 @@ def test_a_day_that_changes_while_it_is_recorded_begins_anew(
     assert (progress.get("again"), "at" in progress) == ([], False)
 
 
+def test_a_begun_day_that_changed_is_recorded_anew_although_an_earlier_day_waits(
+    reported: Runtime, clock: Clock
+) -> None:
+    clock.advance(hours=13)
+    last = PlaceInDay(day=DAY, campaign_id="zzz", site_id="")
+    settlements._note_days(reported.database, clock())
+    begun = {"$set": {"at": last, "again": [DAY - 24 * HOUR, DAY]}}
+    PROGRESS.of(reported.database).update_one({"_id": "settled"}, begun)
+    late_event(reported, clock)
+    clock.advance(seconds=OVERLAP.total_seconds() + 1)
+
+    for _ in range(2):
+        settlements._record_debts(reported, clock())
+        clock.advance(hours=1)
+
+    of_day = [each["owed_micros"] for each in stored(reported) if str(DAY.date()) in each["_id"]]
+    assert of_day == [75 * 5, 175 * 5]
+
+
 def test_a_day_that_fails_keeps_no_later_day_from_its_record(
     reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

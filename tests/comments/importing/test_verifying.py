@@ -100,6 +100,16 @@ def test_files_of_other_systems_say_nothing_of_reactions(runtime: Runtime, clien
     assert compared(runtime, thread(), comment("1"), name="isso").same == 1
 
 
+def test_comments_that_a_thread_lacks_count_as_extra_although_none_of_its_own_is_there(
+    runtime: Runtime,
+) -> None:
+    brought(runtime, comment("1"), comment("2", 1))
+
+    found = compared(runtime, thread(), comment("other"), name="isso")
+
+    assert dict(found.different) == {"extra": 2, "missing": 1}
+
+
 def test_a_later_vote_of_a_reader_is_told(runtime: Runtime, client: Client) -> None:
     discussion = brought(runtime, comment("1", **VOTED), comment("2", 5))
     runtime.database["comments.node"].update_many({}, {"$set": {"votes": "up_down"}})

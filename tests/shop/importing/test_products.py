@@ -383,6 +383,19 @@ def test_a_second_import_changes_nothing_and_edits_stay(shop: Client, runtime: R
     assert units(runtime)["MUG-1"] == 7
 
 
+def test_a_count_of_the_publisher_is_no_repeat_of_the_imports(
+    shop: Client, runtime: Runtime
+) -> None:
+    bring(runtime, mug())
+    path = f"/shops/{SITE}/stock/MUG-1"
+    imported = units(runtime)["MUG-1"]
+    shop.post(path, change=-2, key="broken")
+
+    assert shop.post(path, counted=imported, key="import").status == 200
+
+    assert units(runtime)["MUG-1"] == imported
+
+
 def test_units_that_a_sku_had_before_stay(shop: Client, runtime: Runtime) -> None:
     put(shop, "old", book("MUG-1"))
     shop.post(f"/shops/{SITE}/stock/MUG-1", change=3, key="import")

@@ -8,6 +8,7 @@ from chalicelib.identity import Principal
 from chalicelib.social.posts import comment_changes, comments
 from tests.social.support.drivers import Town, comment, settle
 from tests.social.support.interleaving import Meantime
+from tests.support.commands import AfterFirstRead, listening
 
 BOB = Principal("bob", "Bob")
 
@@ -149,3 +150,22 @@ def test_a_deleted_post_gets_no_comment_back(town: Town) -> None:
     assert stored
     assert stored["comments"] == []
     assert older(town).count_documents({}) == 0
+
+
+@pytest.mark.bounds(social={"held_on_post": 5, "comments_moved_at_once": 5})
+@pytest.mark.parametrize("by", ["find_named", "_look_for"])
+def test_a_comment_that_moves_back_between_two_reads_is_found(town: Town, by: str) -> None:
+    post = town.publish()
+    made = write(town, post, 6)
+    back, last = made[4], made[5]
+    assert [each["_id"] for each in older(town).find()] == made[:5]
+    listener = AfterFirstRead(lambda: comment_changes.take_out(town.runtime, post, last))
+
+    with listening(town.runtime, listener) as runtime:
+        if by == "find_named":
+            found = comments.find_named(runtime.database, [(post, back)]).get((post, back))
+        else:
+            found = comment_changes._look_for(runtime.database, post, back)
+
+    assert found is not None
+    assert found["id"] == back

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.assets import pictures
 from chalicelib.assets.shapes import ASSETS
 from chalicelib.runtime import Runtime
 from tests.assets.support.files import png
@@ -152,3 +153,14 @@ def test_an_erasure_releases_the_pictures_of_sites(
     workers.drain()
 
     assert used(runtime, asset) == 0
+
+
+@pytest.mark.parametrize("base", ["", "https://plaza.example"])
+def test_an_asset_is_a_reference_by_its_path_and_by_its_address(base: str) -> None:
+    """Answers of before a deployment had a public address have the path alone."""
+    fields, asset = frozenset({"url"}), "abcdefghijklmnop"
+
+    for url in (f"/assets/{asset}", f"{base}/assets/{asset}"):
+        assert pictures.to_references(fields, {"url": url}, base) == {"url": f"asset:{asset}"}
+    other = {"url": f"https://other.example/assets/{asset}"}
+    assert pictures.to_references(fields, other, base) == other

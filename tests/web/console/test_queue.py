@@ -75,8 +75,9 @@ def test_comments_that_come_in_beyond_a_page_are_reached_too(desk: Desk) -> None
 
     expect(page.get_by_role("article")).to_have_count(50)
     expect(page.get_by_role("heading", name="Waiting for you")).to_contain_text("(50+)")
-    page.get_by_role("button", name="Show more").click()
+    page.get_by_role("button", name="Show more").press("Enter")
     expect(page.get_by_role("article")).to_have_count(52)
+    expect(page.get_by_role("article").nth(50)).to_be_focused()
     desk.post("Comment 52", "p52")
     page.clock.fast_forward(30_000)
     expect(page.get_by_role("article")).to_have_count(53)
@@ -340,6 +341,16 @@ def test_another_moderator_sees_who_reads_a_comment(desk: Desk) -> None:
     second = desk.open("max", may_log="409")
 
     expect(second.get_by_role("article")).to_contain_text("read by mo")
+
+
+def test_a_moderator_whose_id_is_hashed_reads_no_claim_of_their_own(desk: Desk) -> None:
+    desk.post()
+    desk.open_and_read(sub="auth0|mo")
+    again = desk.open("auth0|mo")
+
+    article = again.get_by_role("article")
+    expect(article).to_be_visible()
+    expect(article).not_to_contain_text("read by")
 
 
 def test_all_of_one_person_is_hidden_once_it_is_confirmed(desk: Desk, workers: Workers) -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from chalicelib.runtime import Runtime
 from tests.web.console.conftest import PUBLIC_URL, Desk, handed_over
@@ -248,6 +248,31 @@ def test_the_deployments_own_issuer_is_refused_at_its_field(desk: Desk, runtime:
 
     expect(iss).to_be_focused()
     expect(iss).to_have_accessible_description(re.compile("the deployment's issuer"))
+
+
+def test_a_form_that_opens_during_a_removal_stays(desk: Desk) -> None:
+    offer(desk)
+    offer(desk, "others", "Other accounts")
+    page = open_sign_in(desk)
+    answering(page, accepts=True)
+    place = section(page, SERVICES)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(f"**{OWN}/providers/members", hold)
+    place.get_by_role("button", name="Remove Harbour accounts").press("Enter")
+    until(page, lambda: bool(held))
+    place.get_by_role("button", name="Change Other accounts").press("Enter")
+    field(place, "Name that readers see").fill("Renamed")
+
+    held[0].continue_()
+
+    expect(page.get_by_role("status")).to_have_text("Harbour accounts is removed.")
+    expect(field(place, "Name that readers see")).to_have_value("Renamed")
+    place.get_by_role("button", name="Cancel").press("Enter")
+    expect(place.get_by_role("listitem")).to_have_count(1)
 
 
 def test_a_fourth_issuer_is_refused_and_stays_in_the_form(desk: Desk) -> None:

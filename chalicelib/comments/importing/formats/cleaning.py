@@ -27,7 +27,8 @@ _TRUE = frozenset({"true", "1", "yes"})
 def text_of(value: Any) -> str:
     """Return a text or number as a text with plain newlines; other values become empty.
 
-    Removes control characters except tabs, halves of surrogate pairs, and newlines at both ends.
+    Removes halves of surrogate pairs, newlines at both ends, and all control characters except
+    tabs and inner newlines.
     """
     if not isinstance(value, str):
         return "" if value is None or isinstance(value, Mapping | list | bool) else str(value)

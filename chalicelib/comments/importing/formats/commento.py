@@ -67,7 +67,7 @@ class _Reader:
     def items(self, record: Record) -> Iterator[Item]:
         """Yield a comment; before the first comment of a thread, yield the thread."""
         path = text_of(record.get("url")) or text_of(record.get("path"))
-        # The path of a site's first page is empty.
+        # The path of a site's home page is empty.
         is_page = record.get("path") is not None or bool(path)
         path = path or "/"
         thread = page_key_of(f"{text_of(record.get('domain'))}{path}") if is_page else ""

@@ -92,6 +92,6 @@ class Threads:
 
 
 def markdown_or_html(value: Any) -> str:
-    """Return a text as Markdown; a text within HTML blocks becomes Markdown."""
+    """Return a text as Markdown: converted if it is in HTML blocks, or else as it is."""
     text = text_of(value)
     return markdown_of(text) if _IS_HTML.fullmatch(text) else text

@@ -32,7 +32,8 @@ PARSERS: Mapping[str, Parser] = {
     "artalk": artalk.parse,
     "github": github.parse,
 }
-# Patterns of the formats, the surest first. JSON is without blanks; XML is as it stands.
+# Patterns of the formats, the surest first. They match JSON without its blanks, and XML as
+# it stands.
 _MARKS = (
     ("disqus", re.compile(r"<disqus\b")),
     ("wordpress", re.compile(r"<rss\b.*wordpress\.org/export/", re.DOTALL)),

@@ -1,4 +1,4 @@
-"""GitHub Discussions, the store of giscus: answers of GitHub's GraphQL API."""
+"""GitHub Discussions, the store of giscus: JSON responses of GitHub's GraphQL API."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,8 @@ from chalicelib.foreign.moments import moment_of
 
 _PAGE = ("data", "repository", "discussions", "nodes", "*")
 _ONE = ("data", "repository", "discussion")
-# `gh api graphql --paginate --slurp` writes the pages as an array, without it one by one.
+# `gh api graphql --paginate --slurp` writes the pages as an array; without `--slurp`,
+# one by one.
 _PLACES = (_PAGE, _ONE, ("*", *_PAGE), ("*", *_ONE))
 _TOTAL = "comments.totalCount"
 _FIELDS = ("id", "number", "title", "url", "body", "locked", _TOTAL)

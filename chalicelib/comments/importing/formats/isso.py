@@ -36,7 +36,8 @@ from chalicelib.foreign.streams import chunks
 
 SQLITE = b"SQLite format 3\x00"
 _PENDING, _DELETED = 2, 4
-# Some files have form-encoded titles. These have no blanks and a `%XX` or an inner `+`; not `C++`.
+# Some files have form-encoded titles: these have no blanks, but a `%XX`, or a `+` between letters
+# (`C++` has none).
 _FORM_ENCODED = re.compile(r"(?!.*\s).*(?:%[0-9A-Fa-f]{2}|\w\+\w).*", re.DOTALL)
 _COLUMNS = (
     *("tid", "uri", "title", "id", "parent", "created", "modified", "mode", "text", "author"),
@@ -49,7 +50,7 @@ _ROWS = """
     ORDER BY comments.tid, comments.id
 """
 _TABLES = "SELECT name, type FROM sqlite_master WHERE lower(name) IN ('comments', 'threads')"
-# The bound of a JSON value, in bytes.
+# The bound of a value in the database, in bytes: as large as for a JSON value.
 _MOST_BYTES = 4 * MAX_VALUE_CHARACTERS
 # Less than the import's lease. The first row takes longest: SQLite sorts all rows before it.
 _SECONDS_A_ROW, _STEPS_A_LOOK = 45.0, 100_000
@@ -111,7 +112,7 @@ def _guard(database: sqlite3.Connection) -> None:
 
 
 def _in_time(database: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the query; a row that takes too long interrupts it."""
+    """Yield the rows of the query; interrupt the query if a row takes too long."""
     ends = time.monotonic() + _SECONDS_A_ROW
     database.set_progress_handler(lambda: time.monotonic() > ends, _STEPS_A_LOOK)
     for row in database.execute(_ROWS):

@@ -20,7 +20,7 @@ from chalicelib.foreign.spools import Spool
 class JsonGroup:
     """An object: its own fields, the line of its end, and its comments.
 
-    size: the number of comments, the unusable ones too. members: the comments, for one reading.
+    size: the number of comments, the unusable ones too. members: the comments; take them once.
     """
 
     head: dict[str, Any]

@@ -26,7 +26,8 @@ class Sign:
     """A marker in place of a value."""
 
 
-# In place of a value with more than MAX_VALUE_CHARACTERS, and after the last part of an object.
+# TOO_LARGE replaces a value with more than MAX_VALUE_CHARACTERS; END follows the last part of an
+# object or array.
 TOO_LARGE: Final = Sign()
 END: Final = Sign()
 
@@ -49,7 +50,7 @@ _DECODER = json.JSONDecoder(strict=False, parse_constant=_refuse)
 
 
 class JsonFile:
-    """The values of a JSON file, in order. Every method raises BrokenFile."""
+    """The values of a JSON file, in order. Reading raises BrokenFile."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._chunks = characters(stream)

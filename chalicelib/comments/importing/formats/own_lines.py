@@ -42,7 +42,7 @@ def _in_utc(time: datetime) -> datetime:
     try:
         time = time.astimezone(UTC)
     except OverflowError:
-        # Pydantic turns a ValueError into a ValidationError, not an OverflowError.
+        # Pydantic turns a ValueError into a ValidationError, but lets an OverflowError through.
         raise ValueError("no year in UTC") from None
     return time.replace(microsecond=time.microsecond // 1_000 * 1_000)
 
@@ -160,7 +160,7 @@ class _Reader:
         if kind in self._counts:
             self._counts[kind] += 1
         try:
-            # In JSON's mode arrays are tuples, too, and times are texts.
+            # This also takes arrays as tuples, and texts as times.
             line = _LINES.validate_python(found.value)
         except ValidationError as fault:
             if not self._begun or kind == "end":
@@ -175,7 +175,7 @@ class _Reader:
         yield from self._items_of(line, found)
 
     def check_end(self) -> None:
-        """Raise BrokenFile if the last line is missing, or counts other lines."""
+        """Raise BrokenFile if the last line is missing, or its counts differ from the file's."""
         if self._end is None:
             raise self._file.fail("the file ends early: its last line is missing")
         counts = {"node": self._end.nodes, "comment": self._end.comments}
@@ -201,7 +201,7 @@ class _Reader:
 
 
 def _kind_of(found: JsonPart) -> str:
-    """Return the kind of a line; of a too large line from its first characters. Empty: none."""
+    """Return the kind of a line; empty: none. For a too large line, look at its beginning only."""
     if found.value is TOO_LARGE:
         named = _KIND.search(found.sample)
         return named[1] if named else ""

@@ -113,7 +113,7 @@ class _Reader:
             user.get("name"),
             account=None if account.startswith(_GUEST) else account,
             email=email,
-            # Remark42 stores an address only after its reader has entered a mailed token.
+            # Remark42 stores an address only after the user has entered a mailed token.
             is_email_verified=email is not None,
         )
 

@@ -32,7 +32,7 @@ _STATES: dict[str, ImportedState] = {
     "waiting": "pending",
     "spam": "spam",
 }
-# Waline begins an answer with a link: the answered person's name, and a fragment of the page.
+# Waline begins a reply with a link: the name of the parent's author, and a fragment of the page.
 _ANSWERED = re.compile(r"\A\s*\[@[^\]\n]*\]\(#[^)\n]*\)\s*[:\uff1a,\uff0c]?\s*")
 
 
@@ -73,7 +73,7 @@ def _comment(record: Record, thread: str) -> ImportedComment:
         ups=max(number_of(record.get("like")), 0),
         downs=0,
         votes=(),
-        # Waline deletes a comment with its answers, but leaves the answers to these answers.
+        # Waline deletes a comment with its direct replies, but leaves the replies to these.
         root=_parent(record.get("rid")),
     )
 

@@ -1,7 +1,7 @@
 """Actions: the records that feeds show.
 
-Plaza stores an action apart from the application's data, so the feed's code need not know that data
-(Entexis' newsfeed).
+Plaza stores an action apart from the application's data, so the feed's code need not know that
+data, as in the newsfeed of Entexis.
 """
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
@@ -122,8 +122,8 @@ def find_visible(database: Database[Document], action_id: str, reader: Principal
 def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -> None:
     """Hide an action of the caller's from every feed, or show it again in its old place.
 
-    Social moderators may hide any action; only they may show it again. A second call changes
-    nothing. Raises UnknownAction and Forbidden.
+    Social moderators may hide or show any action; only they show an action that a moderator hid. A
+    second call changes nothing. Raises UnknownAction and Forbidden.
     """
     _check_power(runtime.database, action_id, caller)
     is_moderator = caller.has("social_moderator")
@@ -164,7 +164,7 @@ def bury(runtime: Runtime, action_id: str) -> bool:
 
     The tombstone has no content and no name. A late or repeated delivery finds nothing to deliver.
     """
-    # The fan-out still runs to its end, where its repair deletes the items of a dead worker.
+    # The fan-out still runs to its end; its repair then deletes items that a dead worker wrote.
     gone = {**_EMPTIED, "deleted": True}
     return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
 

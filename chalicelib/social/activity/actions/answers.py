@@ -25,7 +25,7 @@ from chalicelib.texts import ShownLine, ShownName
 
 
 class ActorAnswer(TypedDict):
-    """The person of an action: a user, with the present name."""
+    """A user with the present name: an actor, a comment's author, or a reaction's user."""
 
     id: PersonId
     name: Annotated[ShownName, Field(examples=["Henrike Voss"])]

@@ -20,7 +20,8 @@ from chalicelib.social.activity.actions import types
 from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.refs import RefId
 
-# In Lambda's answer, a character of two bytes takes six bytes, and names may be longer.
+# Lambda escapes its JSON: a character of two bytes becomes six bytes. Stored names may also be
+# longer than the sent names.
 _MAX_ANSWERED_BYTES = 4 * types.MAX_DESCRIPTOR_BYTES
 PersonId = Annotated[
     RefId, Field(description="A user's id; `:erased` after the user has been erased.")
@@ -46,7 +47,7 @@ class _Sent:
     ) -> JsonSchemaValue:
         """Add the discriminator, which pydantic has for fields alone.
 
-        Without registered types, the document describes what any application's type has.
+        Without registered types, the document describes the fields that every type has.
         """
         models = types.sendable_types()
         if not models:

@@ -32,7 +32,7 @@ from chalicelib.social.posts.visibility import may_see_comment
 
 
 class Event(NamedTuple):
-    """An event of an action, at its person's time: the conducting, a comment or a reaction."""
+    """An event of an action: its conducting, a comment or a reaction; `by` is the person's id."""
 
     by: str
     ts: datetime

@@ -90,8 +90,9 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
     """Make the one action about a thing agree with the thing.
 
     `cause` None: delete the action, for good. Otherwise insert a missing action, and conceal or
-    reveal an existing action as the thing. An author without the unit of `settings.action_scope`
-    gets no new action. Only its author sees the action of a concealed thing, with its usual scope.
+    reveal an existing action to match the thing. An author without the unit of
+    `settings.action_scope` gets no new action. Only the author sees a concealed thing's action, and
+    sees the usual scope.
     """
     action_id = id_of(kind, thing)
     if cause is None:
@@ -113,7 +114,7 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
 
 
 def reported_things(runtime: Runtime, page_id: str) -> Iterator[tuple[str, str]]:
-    """Yield `(kind, thing)` of each thing on a page with an action, without deleted actions."""
+    """Yield the `(kind, thing)` of Plaza's own actions about a page, without deleted actions."""
     there = {"refs.id": ref_of(page_id), "cause": {"$exists": True}, "deleted": False}
     for action in actions.ACTIONS.of(runtime.database).find(there, {"cause": 1}):
         yield action["cause"]["kind"], action["cause"]["thing"]

@@ -41,7 +41,7 @@ def find(
 ) -> Known:
     """Return the facts of all of these people and refs, in one round trip.
 
-    If the actor's followers are edges, an audience costs a second round trip.
+    If the graph store `edges` has the actor's followers, an audience costs a second round trip.
     """
     named = {"_id": {"$in": sorted({*user_ids, *audience})}}
     stages: list[Document] = [

@@ -17,7 +17,7 @@ ThingId = Annotated[str, Field(max_length=64)]
 
 @register
 class CommentPosted(Descriptor):
-    """A user commented on a page; the page's site has this switched on."""
+    """A user commented on a page of a site that has these actions switched on."""
 
     is_plazas: ClassVar[bool] = True
 
@@ -30,7 +30,7 @@ class CommentPosted(Descriptor):
 
 @register
 class PagePublished(Descriptor):
-    """An author published a page; the page's site has this switched on."""
+    """An author published a page of a site that has these actions switched on."""
 
     is_plazas: ClassVar[bool] = True
 

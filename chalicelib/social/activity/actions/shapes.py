@@ -13,7 +13,7 @@ Scope = Literal["team", "department", "restricted"]
 
 MAX_AUDIENCE = 1_000
 MAX_REFS = 20
-# Its actor, its refs, and the ids in its descriptor.
+# An action mentions its actor, its refs, and the ids in its descriptor.
 MAX_MENTIONS = 1 + MAX_REFS + MAX_NAMED_FIELDS
 
 

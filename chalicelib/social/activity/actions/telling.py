@@ -68,7 +68,7 @@ def _rename(ref: StoredRef, names: Mapping[str, str]) -> StoredRef:
 def _names_of(
     descriptor: Mapping[str, Any], fields: Mapping[str, str], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return a descriptor's name fields with the stored names, without ids of unknown name."""
+    """Return a descriptor's name fields with the stored names; omit a field without one."""
     return {
         name: names[descriptor[id_]] for id_, name in fields.items() if descriptor[id_] in names
     }

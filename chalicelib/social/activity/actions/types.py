@@ -93,8 +93,9 @@ def name_types(names: Iterable[str]) -> str:
 def _check_ids(descriptor: type[Descriptor]) -> None:
     """Raise TypeError for a new type with ids that Plaza could not rename or erase.
 
-    A named id is a UserId or a RefId, a UserId has a name beside it, and a field of one name is a
-    user's in all types or in none. All types together have at most `MAX_NAMED_FIELDS` named ids.
+    A named id is a UserId or a RefId, and a UserId has a name beside it. If one type has a UserId
+    in a field, every type with a field of that name has a UserId there. All types together have at
+    most `MAX_NAMED_FIELDS` named ids.
     """
     named = {id_ for id_, _ in pairs(descriptor)}
     for id_, field in descriptor.model_fields.items():
@@ -175,8 +176,8 @@ def _filled_fields(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str
 def by_person(name: str, user_id: str) -> list[Document]:
     """Return filters of a user's actions of a type, as alternatives for `$or`.
 
-    If a type names users, each of these fields names its doer, as `hired_by_id` does. Otherwise
-    the doer is the action's actor.
+    In a type with UserId fields, each such field names a doer, as `hired_by_id` does. Without such
+    a field, the doer is the action's actor.
     """
     model = DESCRIPTORS[name]
     fields = [id_ for id_, _ in pairs(model) if is_user(model.model_fields[id_])]

@@ -92,9 +92,9 @@ class ActionDelivery(Deliverable[StoredAction]):
     ) -> None:
         """Deliver an action to the readers who have not muted its actor.
 
-        A reader may mute the actor or move during the delivery, and the feed's refill may end
-        before the write of the item. So the delivery checks the readers once more after the write,
-        and removes items that are not due. The same holds for an erasure.
+        During the delivery, a reader may mute the actor, move or be erased, and the feed's refill
+        or the erasure may end before the write of the item. So the delivery checks the readers once
+        more after the write, and removes items that are not due.
         """
         database = runtime.database
         readers = omit_muting(database, document["actor"]["id"], reader_ids)

@@ -69,7 +69,7 @@ ITEMS = Collection(
     ),
     shard_key={"user_id": 1},
 )
-# The projection of an action to the sources of its items.
+# The projection of an action to the fields that its items depend on.
 ACTION_FIELDS = {
     **scoring.FIELDS,
     "hidden": 1,
@@ -113,9 +113,10 @@ def deliver(
 ) -> None:
     """Insert an item for each reader and action; `found` has the fields `ACTION_FIELDS`.
 
-    An existing item stays, unless it is behind. After the write, `deliver` reads the actions once
-    more: a change meanwhile may have missed these items, or the items of a worker that died. The
-    caller checks for deleted actions. `refilled`: the reader's version, for a refill; 0: none.
+    An existing item stays, but rises if its relevancy is behind. After the write, `deliver` reads
+    the actions once more: a change meanwhile may have missed these items, or the items of a worker
+    that died. The caller checks for deleted actions. `refilled`: the reader's version, for a
+    refill; 0: none.
     """
     scored = scoring.of_actions(runtime, found, reader_ids)
     by_id = {action["_id"]: action for action in found}
@@ -214,9 +215,9 @@ def lift(runtime: Runtime, standings: Standings) -> None:
 def show_or_hide(
     database: Database[Document], action: Hidden, reader_ids: Sequence[str] | None = None
 ) -> None:
-    """Hide or show the items of an action as the action: these readers' items, or all.
+    """Copy `hidden` from an action to its items; `reader_ids`: only to these readers' items.
 
-    An item that follows a later change of the action stays.
+    An item that reflects a later change of the action stays.
     """
     whose = {} if reader_ids is None else {"user_id": {"$in": list(reader_ids)}}
     older = {"hidden_version": {"$lt": action["hidden_version"]}}

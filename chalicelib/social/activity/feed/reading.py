@@ -1,10 +1,10 @@
-"""Pages of a feed: two or three queries a page, whatever its size.
+"""Pages of a feed: two to five queries a page, whatever the size of the feed.
 
 The first query reads the reader, the reader's blocks, and items in the feed's order. The second
-query reads the actions of these items. If the reader may no longer see some of them, a third query
-reads the actions of the spare items. For a reader with more than `blocks_read` blocks, each query
-of actions needs another query: for the blocks with the actors. docs/decisions/0053 defines a page
-under changes.
+query reads the actions of these items. If the reader may no longer see some of
+these, a third query reads the actions of the spare items, which the first query read beyond the
+page. For a reader with more than `blocks_read` blocks, each query of actions needs another query:
+for the blocks with the actors. docs/decisions/0053 defines a page under changes.
 """
 
 from datetime import datetime, timedelta
@@ -203,7 +203,10 @@ def _visible(
 
 
 def count_unread(runtime: Runtime, reader_id: str) -> int:
-    """Count items that came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
+    """Count items that came or rose in a feed since its reader marked it as seen.
+
+    Counts up to `MAX_UNREAD`, without items whose last rise is by the reader's own event.
+    """
     person = people.PEOPLE.of(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
     risen: Document = {"risen": {"$gt": person["seen"]}} if person and person["seen"] else {}
     return items.ITEMS.of(runtime.database).count_documents(

@@ -59,7 +59,7 @@ def find_due(
 ) -> list[DeliveredAction]:
     """Return the actions due in a reader's feed: for each reason, up to `newest`, newest first.
 
-    The reader is the actor, in the audience, in the team, or in the department.
+    The reasons: the reader is the actor, in the audience, in the team, or in the department.
     """
     user_id = person["_id"]
     reasons: list[Document] = [{"actor.id": user_id}, {"audience": user_id}]
@@ -79,7 +79,7 @@ def find_due(
 def _action_ids(
     database: Database[Document], user_id: str, after: str, at_once: int
 ) -> Iterator[list[str]]:
-    """Yield the ids of the actions in a reader's feed that follow an id, some at a time."""
+    """Yield the action ids in a reader's feed after the id `after`, up to `at_once` at a time."""
     # An item's `_id` has the user's id and the action's, with a colon that no user id has.
     begin, end = items.item_id(user_id, after), f"{user_id};"
     while True:
@@ -97,7 +97,7 @@ def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[
 
     An item stays if a later refill found it due, except for an erased reader.
     """
-    # The person is read after the items: the delivery of each item knew no more than this.
+    # Read after the items, so that the person is no older than the person each delivery read.
     person = people.find(database, user_id)
     own_part = {"audience": {"$elemMatch": {"$eq": user_id}}}
     there = {"_id": {"$in": list(action_ids)}, "deleted": False}

@@ -1,8 +1,8 @@
 """Relevancy: an action's rank for a reader, as a time. Pure rules, without a database.
 
 A relevancy is the greatest score of all events of an action. As a time, it ranks new actions above
-old actions without a write to the old (the newsfeed of Entexis). Each event counts with the ties at
-its own time (docs/decisions/0050).
+old actions without a write to the old actions, as in the newsfeed of Entexis. Each event counts
+with the ties at its own time (docs/decisions/0050).
 """
 
 from collections.abc import Set as AbstractSet
@@ -63,7 +63,7 @@ def score(
 
 
 def nearest_tie(reader: Person, event: Event, by: Person, refs: AbstractSet[str]) -> Tie:
-    """Return a reader's nearest tie to an event's person or its refs, at the event's time."""
+    """Return a reader's nearest tie to an event's person or the action's refs, at that time."""
     if reader.id == by.id or reader.id in refs:
         return Tie.SELF
     mine, theirs = reader.at(event.ts), by.at(event.ts)

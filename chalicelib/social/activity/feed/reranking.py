@@ -9,10 +9,10 @@ from chalicelib.social.paging import IdRange
 
 
 def rank(runtime: Runtime, action_id: str, event_id: str, after: str) -> None:
-    """Raise an action in its subscribers' feeds by an event, from the reader after `after` on.
+    """Raise an action by an event in the feeds of its subscribers whose ids follow `after`.
 
-    After `rerank_chunks` chunks, a message continues. A delivery of items meanwhile scores the
-    event itself.
+    After `rerank_chunks` chunks, the next message continues. A delivery of items meanwhile scores
+    the event itself.
     """
     bounds = runtime.bounds.social
     event = events.find(runtime.database, action_id, event_id)

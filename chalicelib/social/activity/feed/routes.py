@@ -20,7 +20,7 @@ def declare(route: Route) -> None:
 def _add_feed(route: Route) -> None:
     @route("GET", "/feed")
     def read_feed(request: Request, caller: Principal, query: PageQuery) -> Ok[FeedAnswer]:
-        """Read your feed: the actions of others, the most relevant first.
+        """Read your feed: your own actions, and others' actions for you, the most relevant first.
 
         An action rises when a person close to you comments on it or reacts to it. Later pages show
         the feed as of its first page. A page may be short before the end; `next` is null at the
@@ -30,7 +30,10 @@ def _add_feed(route: Route) -> None:
 
     @route("GET", "/feed/unread")
     def count_unread_actions(request: Request, caller: Principal) -> Ok[UnreadAnswer]:
-        """Count the actions that came or rose in your feed since you marked it as seen."""
+        """Count the actions that came or rose in your feed since you marked it as seen.
+
+        Omits an action if your own event raised it last.
+        """
         return Ok({"unread": reading.count_unread(request.runtime, caller.id)})
 
     @route("PUT", "/feed/seen")

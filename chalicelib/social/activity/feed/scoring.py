@@ -1,4 +1,4 @@
-"""Scores of actions for readers, from the stored events and places of both."""
+"""Scores of actions for readers, from stored events and people's stored places over time."""
 
 from collections.abc import Collection as Some
 from collections.abc import Hashable, Iterable, Mapping

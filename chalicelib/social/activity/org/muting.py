@@ -17,7 +17,8 @@ from chalicelib.social.messages import Refill
 def mute(runtime: Runtime, reader_id: str, actor_id: str) -> None:
     """Omit an actor's actions from a reader's feed; a second call changes nothing.
 
-    Pages omit the actions at once; a worker removes them. Raises CannotMuteSelf and TooManyMuted.
+    Reads of the feed omit the actions at once; a worker later removes the items. Raises
+    CannotMuteSelf and TooManyMuted.
     """
     if actor_id == reader_id:
         raise CannotMuteSelf

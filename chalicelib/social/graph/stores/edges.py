@@ -155,7 +155,7 @@ class EdgeGraph:
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Remove a circle from its members' edges; delete edges without another circle."""
+        """Remove a circle from the edges of `members`; delete edges without another circle."""
         among: Document = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
         self._edges.delete_many({**among, "circles": [circle]}, session=session)
         self._edges.update_many(
@@ -191,7 +191,7 @@ class EdgeGraph:
     def former_name_holders(
         self, person: GraphPerson, side: End, ids: IdRange
     ) -> list[GraphPerson]:
-        """Return the users at the other end of a person's edges with a former name of the person.
+        """Return the other ends of a person's edges that have a former name of the person.
 
         `side` is the person's end of the edge.
         """

@@ -1,8 +1,7 @@
 """The graph inside the users' documents: members in the owner's, followers in the member's.
 
 MongoDB Applied Design Patterns, ch. 8, "Maintaining the Social Graph". User ids and circle ids
-are patterns without dots and dollars, so they are safe as parts of a field path; names are never
-part of a path.
+have no dots or dollars, so they are safe as parts of a field path; names are never part of a path.
 """
 
 from collections.abc import Collection as Ids
@@ -20,7 +19,7 @@ from chalicelib.social.paging import IdRange
 
 
 class EmbeddedGraph:
-    """The store `embedded`: up to a thousand members and followers in the user's document."""
+    """The store `embedded`: in a user's document, up to 1,000 memberships and 1,000 followers."""
 
     def __init__(self, database: Database[Document]) -> None:
         self._users = users.USERS.of(database)
@@ -86,7 +85,7 @@ class EmbeddedGraph:
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Remove a circle from its members' documents; delete entries without another circle."""
+        """Remove a circle from `members`' documents; delete entries without another circle."""
         follower, circles = f"followers.{owner_id}", f"followers.{owner_id}.circles"
         among = {"_id": {"$in": list(members)}}
         end: Document = {"$unset": {follower: ""}}
