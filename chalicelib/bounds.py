@@ -117,7 +117,7 @@ class SocialBounds:
     # Posts stored in the news of a reader, without posts by strangers: five times COMPLETE in
     # `timelines/repair.py`, as checks remove some.
     news_kept: int = 5_000
-    # Posts in which a change of a person's name replaces the name at once.
+    # Posts that a change of a person's name updates at once.
     posts_renamed_at_once: int = 1_000
     # Newest actions of each kind that a refill adds to a feed.
     refill_newest: int = 1_000
@@ -129,7 +129,7 @@ class SocialBounds:
     rerank_subscribers: int = 1_000
     # Chunks of a re-ranking for a message: about a second's work. Another message does the rest.
     rerank_chunks: int = 20
-    # Readers in a step that notifies watchers of a post: about a tenth of a second's work.
+    # Readers in a step that notifies an author's watchers: about a tenth of a second's work.
     watchers_at_once: int = 1_000
     # Steps of a message; another message does the rest.
     watcher_steps: int = 20

@@ -64,7 +64,7 @@ def is_absolute(url: str) -> bool:
 class Dialect:
     """The permitted content of a kind of text; make one object for each kind.
 
-    The module caches a parser for each object.
+    The module caches the parsers of the eight objects used last.
 
     - `is_link`: whether a destination is a link.
     - `edit`: changes the tokens.

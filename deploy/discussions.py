@@ -78,11 +78,13 @@ def export_site(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
             number += line["kind"] == "comment"
             bar.show("exporting", None, f"{number:,} comments")
 
-    if given.format == "wxr":
-        names = _write_wxr(runtime, given, counted())
-    else:
-        names = _write_lines(given.file, counted())
-    bar.end()
+    try:
+        if given.format == "wxr":
+            names = _write_wxr(runtime, given, counted())
+        else:
+            names = _write_lines(given.file, counted())
+    finally:
+        bar.end()
     if names:
         yield f"{number:,} comments of {given.site} are in {', '.join(names)}"
 

@@ -359,6 +359,8 @@ def main() -> None:
         sys.exit(f"script/restored: {failure}")
     except StoreUnavailable:
         sys.exit("script/restored: assets are in a bucket, and PLAZA_ASSET_BUCKET is not set")
+    except Unavailable as failure:
+        sys.exit(f"script/restored: not at its end, run it again: {failure}")
     print(*report(done, refunds=given.refund), sep="\n")
     cut = [file.name for file in files if may_be_cut(file.lines)]
     for name in cut:

@@ -28,7 +28,10 @@ def run_schedules(app: Chalice, stop: threading.Event, functions: Functions = SC
         schedule = min(due, key=due.__getitem__)
         if stop.wait(max(0.0, due[schedule] - time.monotonic())):
             return
-        due[schedule] += schedule.every.total_seconds()
+        # A run that takes several periods is followed by one run, not by several.
+        every, now = schedule.every.total_seconds(), time.monotonic()
+        is_behind = due[schedule] + every < now
+        due[schedule] = every + (now if is_behind else due[schedule])
         try:
             run_schedule(app, schedule.name, functions)
         except Exception:  # noqa: BLE001 - the next run may succeed

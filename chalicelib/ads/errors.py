@@ -123,7 +123,7 @@ class InvalidSignature(Problem):
 
 
 class TokenExpired(Problem):
-    """The token's lifetime is over."""
+    """The token has expired: after 24 hours; a frame's, at the end of the next day (UTC)."""
 
     status = 410
     code = "token_expired"

@@ -17,7 +17,7 @@ from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the ad network's routes; a changed campaign or zone expires the zone cache."""
+    """Return the ad network's routes; a changed campaign or zone expires this container's cache."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Ads")
     zones = ZoneCache(runtime)

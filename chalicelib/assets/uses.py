@@ -19,7 +19,7 @@ from chalicelib.sites.permissions import edits
 
 
 def check_pictures(database: Database[Document], asset_ids: Iterable[str], by: Principal) -> None:
-    """Raise UnknownAsset unless the caller, or a site of the caller, owns each as a picture."""
+    """Raise UnknownAsset unless each is a picture of the caller, or of a site the caller edits."""
     for asset_id in asset_ids:
         asset = catalogue.find(database, asset_id)
         if asset["owner"] != owner_of_person(by.id) and not _edits_site_of(asset, by):

@@ -234,7 +234,7 @@ class OwnComment(Problem):
 
 
 class NotEnabled(Problem):
-    """The publisher has disabled votes, reactions or the search for the site or the discussion."""
+    """The publisher disabled votes, reactions, search or notifications of a site or discussion."""
 
     status = 409
     code = "not_enabled"
@@ -274,7 +274,7 @@ class TooManyProviders(Problem):
 
 
 class SignInExpired(Problem):
-    """The browser began no such sign-in within ten minutes, or at a page that has left the site."""
+    """No such sign-in began in this browser in the last ten minutes, or its page left the site."""
 
     status = 400
     code = "sign_in_expired"

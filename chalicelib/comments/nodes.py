@@ -33,8 +33,9 @@ NODES = Collection(
         IndexModel("written", partialFilterExpression={"written": {"$type": "date"}}),
         # Finds a person's comments for a rename or an erasure.
         IndexModel("metadata.authors", sparse=True),
-        # Finds the node of a page, lists the nodes of a site, and finds nodes of release 0.3.0.
+        # Finds the node of a page, and lists the nodes of a site.
         IndexModel([("site", ASCENDING), ("url_key", ASCENDING), ("_id", ASCENDING)]),
+        # Finds nodes of release 0.3.0, which lack the key.
         IndexModel("url_key"),
         IndexModel("vacant.due", partialFilterExpression={"vacant.due": {"$type": "date"}}),
     ),

@@ -23,7 +23,8 @@ from chalicelib.database import Document
 
 Order = Literal["oldest", "newest"]
 GONE: tuple[State, ...] = ("deleted", "removed")
-# The states that conceal a comment from readers; its author may see another state (`shadow`).
+# The states, beside `pending`, that conceal a comment from readers; its author may see another
+# state (`shadow`).
 CONCEALED: tuple[State, ...] = ("hidden", "spam")
 # The fields that a deletion sets.
 WIPED: CommentFields = {

@@ -102,7 +102,7 @@ def _kinds_of_old(comment: Comment, facts: Document, now: datetime) -> Iterator[
         yield "comment.edited"
     elif facts["flags"] and comment["state"] == "visible":
         yield "comment.flagged"
-    # A sweep looks at unchanged comments, too: visible, and without an act or reasons.
+    # A visible comment without an act or reasons has not changed; a sweep looks at it, too.
     elif comment["state"] != "visible" or {"act", "reasons"} & comment.keys():
         yield "comment.state_changed"
 

@@ -6,11 +6,12 @@ The words belong to the site and stay; an erasure removes the person's id and na
 from datetime import datetime
 from typing import Any
 
+from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.content.editing.revisions import REVISIONS
 from chalicelib.content.nodes import NODES, RAISED
-from chalicelib.content.shapes import Writer
+from chalicelib.content.shapes import ContentNode, Writer
 from chalicelib.database import Document
 from chalicelib.people.features import ExportEntry, Step, Trace, entry
 from chalicelib.people.ids import IMPORTED
@@ -30,7 +31,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     """Set the user's name on all their pages, drafts and revisions."""
     pages = NODES.of(runtime.database)
     by = {"author.id": user_id, "author.name": {"$ne": name}}
-    pages.update_many(by, {"$set": {"author.name": name}, "$inc": RAISED})
+    _set_author(pages, by, {"author.name": name})
     pages.update_many({"draft.by.id": user_id}, {"$set": {"draft.by.name": name}})
     REVISIONS.of(runtime.database).update_many({"by.id": user_id}, {"$set": {"by.name": name}})
 
@@ -47,7 +48,17 @@ def give(database: Database[Document], site: str, giver: str, to: Writer) -> Non
     if kept:
         revisions.update_many({"_id": {"$in": kept}, "by.id": giver}, {"$set": {"by": to}})
     pages.update_many(saved, {"$set": {"draft.by": to}})
-    pages.update_many(wrote, {"$set": {"author": to}, "$inc": RAISED})
+    _set_author(pages, wrote, {"author": to})
+
+
+def _set_author(pages: MongoCollection[ContentNode], by: Document, fields: Document) -> None:
+    """Set fields of the author of pages; after that, the filter `by` matches none of them.
+
+    A page that was never public keeps the `edition` 0, by which an import knows that it still has
+    to publish the page.
+    """
+    pages.update_many({**by, "published": None}, {"$set": fields})
+    pages.update_many(by, {"$set": fields, "$inc": RAISED})
 
 
 def imported_writers(database: Database[Document], site: str) -> list[str]:
@@ -67,7 +78,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
         return {time: {"$lte": until}} if until else {}
 
     written = {"author.id": user_id, **by_then("created")}
-    pages.update_many(written, {"$set": {"author": None}, "$inc": RAISED})
+    _set_author(pages, written, {"author": None})
     saved = {"draft.by.id": user_id, **by_then("draft.at")}
     pages.update_many(saved, {"$set": {"draft.by": None}})
     kept = {"by.id": user_id, **by_then("at")}

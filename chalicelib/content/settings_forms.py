@@ -78,7 +78,7 @@ class ContentSettingsAnswer(TypedDict):
     notifications: bool
     feed_host: Annotated[
         Annotated[str, Field(max_length=2_000)],
-        Field(description="The ids in its feeds begin with it; it never changes."),
+        Field(description="The ids in its feeds contain it; it never changes."),
     ]
 
 

@@ -173,7 +173,7 @@ class NewAddress(TypedDict):
 
 
 class ContentSite(TypedDict):
-    """A site's settings; the ids in its feeds begin with `feed_host`, which never changes."""
+    """A site's settings; the ids in its feeds contain `feed_host`, which never changes."""
 
     _id: str
     title: str

@@ -223,7 +223,7 @@ def _shown_tags(node: ContentNode, now: datetime) -> list[str]:
 
 
 def _changes(node: ContentNode, tags: list[str]) -> dict[str, int]:
-    """Return the changes of numbers by a page, from its counted tags to other tags."""
+    """Return the change of each tag's number if `tags` replace the counted tags: 1 or -1."""
     before = set(node.get("counted_tags", ()))
     return {**dict.fromkeys(before - {*tags}, -1), **dict.fromkeys({*tags} - before, 1)}
 

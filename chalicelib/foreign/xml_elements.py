@@ -49,7 +49,7 @@ def elements(
     whole: Collection[str],
     ends: Collection[str] = (),
 ) -> Iterator[Element]:
-    """Yield each element at a path in `whole`; for each at a path in `ends`, an empty Element.
+    """Yield elements at paths in `whole`; at the end of each element at `ends`, an empty Element.
 
     A path consists of names, such as `disqus/thread`. namespaces: the beginnings of namespaces'
     URIs, with the prefixes of their names; a name of any other namespace begins with `?`. Raises

@@ -4,7 +4,7 @@ from chalicelib.errors import Problem
 
 
 class MailOff(Problem):
-    """The deployment sets neither a sender of letters nor a folder for them."""
+    """The deployment has no sender and no folder of letters, or no public URL for their links."""
 
     status = 409
     code = "mail_off"

@@ -23,7 +23,7 @@ KEPT = timedelta(days=15)
 
 
 class Letter(TypedDict):
-    """A letter; a repeat of its cause makes a letter with the same `_id`.
+    """A letter; a repeat of its cause has the same `_id`, and stores no second letter.
 
     - `address_keys`: the keyed hashes of its address, the first by the key that signs now.
     - `due`: the time at which the schedule sends its message again.

@@ -56,7 +56,7 @@ class StoredFlag(TypedDict):
 class Mark(Opinion):
     """A person's mark on a thing; `_id` is the `mark_id` of both.
 
-    counted: the opinion that the thing's counter has; missing: no change is uncounted.
+    counted: the opinion that the thing's counter has; missing: the mark's own (none if shadowed).
     due: the time at which a sweep sends the mark's message again; missing: nothing to count.
     shadowed: its vote and reactions count for its person alone; missing: they count for all.
     """

@@ -256,7 +256,7 @@ _SETTLED = timedelta(minutes=1)
 
 
 def find_due(runtime: Runtime, most: int) -> list[MailSetting]:
-    """Return up to `most` rows with a letter to write, each kind sorted by waiting time.
+    """Return up to `most` rows with a letter to write, in each kind the longest wait first.
 
     First come letters with an expired lease. Then come due letters of the rhythm `at_once`, up to
     half of `most`: many daily letters are due at the same hour. Then come the other due letters.

@@ -84,9 +84,10 @@ class NotifiedPageAnswer(TypedDict):
 class NotificationAnswer(TypedDict):
     """A notification; `permalink` leads to its thing.
 
-    All reactions to a post on a UTC day are one notification; so are all comments on a post, and
-    all new followers. Its `id`, `by`, `at` and `excerpt` are of the newest event. If you mark it as
-    read, later events stay unread.
+    The reactions to a post on one UTC day are one notification. So are a day's comments on a post,
+    new followers, new comments in a watched discussion, new posts of a watched author, and news of
+    one kind about a campaign. The `id`, `by`, `at` and `excerpt` are of the newest event. If you
+    mark it as read, later events stay unread.
     """
 
     id: NotificationId

@@ -1,4 +1,4 @@
-"""The protocol of features that store personal data: each renames, erases and finds a person."""
+"""The protocol of features that store personal data: to rename people, find and erase data."""
 
 import enum
 from collections.abc import Callable, Iterable
@@ -63,7 +63,7 @@ class Trace(NamedTuple):
 
 
 class KeptText(TypedDict):
-    """A kind of texts that others wrote: the texts may name an erased person, and remain."""
+    """A kind of texts that an erasure leaves, although they may name the erased person."""
 
     where: Annotated[ShownLine, Field(description="The texts.")]
     reason: Annotated[ShownLine, Field(description="Why the erasure leaves them.")]

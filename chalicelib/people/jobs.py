@@ -35,7 +35,7 @@ class Erase(Job):
 
 
 class EraseLate(Job):
-    """Erase late documents: dated up to `until`, an erasure's end, but written after it."""
+    """Erase documents up to `until` that requests from before an erasure's end wrote late."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["erase-late"] = "erase-late"

@@ -81,7 +81,10 @@ def _notify_some(
 
 
 def _select(runtime: Runtime, author: str, watchers: Sequence[str]) -> list[str]:
-    """Return the readers who follow an author now, without a mute or a block."""
+    """Return the watchers who follow the author now.
+
+    Omit a watcher who mutes the author, or has a block with the author in either direction.
+    """
     ties = following.reader(runtime.database, author, watchers)
     muting = people.find_muting(runtime.database, author, watchers)
     return [

@@ -1,5 +1,6 @@
 import threading
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from chalice.app import Chalice
@@ -60,6 +61,31 @@ def test_each_runs_at_its_own_rate(runtime: Runtime) -> None:
     run_schedules(app, stop, functions)
 
     assert (ran.count("often"), ran.count("seldom")) == (3, 1)
+
+
+def test_a_run_of_many_periods_is_followed_by_one_run(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    ran: list[float] = []
+
+    class EndsWithAWait(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            return bool(timeout)
+
+    def slow(_runtime: Runtime) -> None:
+        ran.append(now[0])
+        if len(ran) == 1:
+            now[0] += 900
+
+    monkeypatch.setattr("local.schedules.time", SimpleNamespace(monotonic=lambda: now[0]))
+    functions = {"one": (ScheduledJob("slow", timedelta(minutes=1), slow),)}
+    app = Chalice("plaza", configure_logs=False)
+    declare(app, runtime, "one", functions["one"])
+
+    run_schedules(app, EndsWithAWait(), functions)
+
+    assert ran == [0, 900]
 
 
 def test_the_schedules_of_the_app_itself_run(app: Chalice, clock: Clock) -> None:

@@ -279,6 +279,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "content.personal_data.give: find content.revision",
         "content.personal_data.give: update content.revision",
         "content.personal_data.rename: update content.node",
+        "content.personal_data._set_author: update content.node",
         "content.personal_data.rename: update content.revision",
         "marks.removal.take_back: find mark",
         "shop.orders.personal_data.erase: find shop.cart",

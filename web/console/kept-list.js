@@ -39,25 +39,25 @@ export function keptList(kind, about, found, say, changed) {
   const section = h("section", { class: "card", "aria-labelledby": kind.id });
   const title = h("h2", { id: kind.id, tabindex: "-1" }, kind.title);
   let rows = found;
-  /** Counts what the section has shown: a form that opened meanwhile stays. */
-  let shows = 0;
+  /** The open form, or null: the end of another call leaves it. @type {HTMLElement | null} */
+  let open = null;
 
   /**
    * Show the rows, and move the focus, if `at` is given.
    * @param {HTMLElement | string} [at] The title, or a button's id; without that button, the title.
    */
   const show = (at) => {
-    shows++;
+    open = null;
     const list = rows.length ? h("ul", { class: "kept" }, ...rows.map(rowOf)) : h("p", {}, "There is none yet.");
     section.replaceChildren(title, h("p", {}, kind.about), list, h("button", { id: `${kind.id}-add`, onclick: () => edit(null) }, kind.add));
     // A row may be gone by now.
     if (at) (typeof at === "string" ? /** @type {HTMLElement | null} */ (section.querySelector(`[id="${at}"]`)) || title : at).focus();
   };
 
-  /** @param {any[]} now @param {string} told @param {number} begun The value of `shows` at the call's begin. */
-  const become = (now, told, begun) => {
+  /** @param {any[]} now @param {string} told @param {HTMLElement | null} own The form of the call. */
+  const become = (now, told, own) => {
     rows = now;
-    if (begun === shows) show(title);
+    if (!open || open === own) show(title);
     changed(rows);
     say(told);
   };
@@ -77,8 +77,7 @@ export function keptList(kind, about, found, say, changed) {
     const opener = row ? `${kind.id}-${row.key}-change` : `${kind.id}-add`;
     const keyOf = (/** @type {Values} */ values) => (row ? row.key : values.key);
     const copied = copying(`${kind.id}-copied`, kind.copied, row ? kind.copiedOf(row) : "", say);
-    shows++;
-    const form = fieldForm({
+    const form = open = fieldForm({
       id: `${kind.id}-form`,
       fields: row ? kind.fields.filter(({ name }) => name !== "key") : kind.fields,
       values: row ? kind.valuesOf(row) : kind.blank,
@@ -94,7 +93,7 @@ export function keptList(kind, about, found, say, changed) {
 
   /** @param {any} row @param {string} key @param {Values} values */
   const store = async (row, key, values) => {
-    const begun = shows;
+    const own = open;
     const warning = row && kind.warningOf(row, values);
     if (warning && !window.confirm(warning)) return;
     // The PUT replaces the row: another publisher's change since the list was read would be lost.
@@ -106,16 +105,15 @@ export function keptList(kind, about, found, say, changed) {
       throw new Problem({ code: "console", detail: `Another publisher has ${there ? "changed" : "removed"} it meanwhile. Cancel, and see the list as it is now.` });
     }
     const stored = await ask(`${path}/${encodeURIComponent(key)}`, { method: "PUT", body: kind.bodyOf(values) });
-    become(row ? rows.map((each) => (each.key === key ? stored : each)) : [...rows, stored], `${kind.nameOf(stored)} is saved.`, begun);
+    become(row ? rows.map((each) => (each.key === key ? stored : each)) : [...rows, stored], `${kind.nameOf(stored)} is saved.`, own);
   };
 
   /** @param {any} row */
   const remove = async (row) => {
     if (!window.confirm(kind.removalOf(row))) return;
-    const begun = shows;
     try {
       await ask(`${path}/${encodeURIComponent(row.key)}`, { method: "DELETE" });
-      become(rows.filter((each) => each !== row), `${kind.nameOf(row)} is removed.`, begun);
+      become(rows.filter((each) => each !== row), `${kind.nameOf(row)} is removed.`, null);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       say(said(problem));

@@ -191,8 +191,11 @@ class Queue extends HTMLElement {
 
   /** Load the next page, and move the focus to its first comment: the last page hides the button. */
   async #loadMore() {
-    const at = this.#entries.length;
-    if (await this.#load()) this.#focus(Math.min(at, this.#entries.length - 1));
+    const last = this.#entries[this.#entries.length - 1];
+    const isThere = await this.#load();
+    // The moderator may have gone on meanwhile.
+    if (!isThere || ![this.#more, document.body].includes(/** @type {HTMLElement} */ (document.activeElement))) return;
+    this.#focus(Math.min(this.#entries.indexOf(last) + 1, this.#entries.length - 1));
   }
 
   #shown() {

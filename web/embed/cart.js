@@ -32,6 +32,12 @@ const taken = new WeakSet();
 /** Ids of the orders that this document has had `plaza:ordered` for. @type {Set<string>} */
 const bought = new Set();
 
+/** Return null for a failure after which a later call may succeed; throw any other. @param {unknown} error */
+function unlessRefused(error) {
+  if (error instanceof Problem && (error.response?.status || 500) < 500) throw error;
+  return null;
+}
+
 export default class PlazaCart extends Live {
   static needs = ["site"];
   static reads = ["countries", "lang", "api"];
@@ -284,12 +290,15 @@ export default class PlazaCart extends Live {
     return this.#tried(async () => {
       if (!this.#cart || !this.#checkout) return;
       const before = this.#checkout.order.state;
-      /** @type {Checkout} */
-      const checkout = await this.#call(`/orders/${this.#checkout.order.id}/${what}?cart=${this.#cart.id}`, { method: "POST" });
+      const shown = this.#status.textContent || "";
+      const call = this.#call(`/orders/${this.#checkout.order.id}/${what}?cart=${this.#cart.id}`, { method: "POST" });
+      // A timed look leaves the outcome of the reader's last press, also if it fails: the next one follows.
+      /** @type {Checkout | null} */
+      const checkout = await (what === "payment" ? call.catch(unlessRefused) : call);
+      if (!checkout) return shown;
       const { order } = checkout;
       this.#show(order.state === "void" ? await this.#access.kept() : this.#cart, checkout);
-      // A timed look leaves the outcome of the reader's last press.
-      if (order.state === before) return what === "payment" ? this.#status.textContent || "" : "";
+      if (order.state === before) return what === "payment" ? shown : "";
       this.#focus();
       if (order.state === "void") return this.#words.t(endOf(order));
     });

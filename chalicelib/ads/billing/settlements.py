@@ -73,7 +73,7 @@ SETTLEMENTS = Collection(
     indexes=(IndexModel([("is_open", ASCENDING), ("tried_at", ASCENDING), ("_id", ASCENDING)]),),
 )
 # A debt waits for the next run: the payer lacks funds, an account has too many transfers under
-# way, or another run pays the debt, perhaps as it was before it grew.
+# way, the transfer took too long, or another run pays the debt, perhaps as it was before it grew.
 _WAITS = (
     InsufficientFunds,
     IdempotencyKeyReused,

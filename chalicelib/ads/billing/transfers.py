@@ -43,7 +43,8 @@ TRANSFERS = Collection(
         IndexModel([("source", ASCENDING), ("_id", ASCENDING)]),
     ),
 )
-# Longer than a request or a job may run: by then, an unfinished attempt rarely has a live caller.
+# Longer than a function with transfers may run: by then, an unfinished attempt rarely has a live
+# caller.
 PREPARE_TIMEOUT = timedelta(seconds=60)
 # Tries of a debit while other transfers change the same account.
 _DEBITS = 5

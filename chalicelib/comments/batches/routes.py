@@ -27,7 +27,7 @@ def declare(route: Route) -> None:
 
     @route("POST", "/moderation/batches/{batch}/undo", raises=(UnknownBatch, BatchRunning))
     def undo_batch(request: Request, batch: BatchId, moderator: Moderator) -> Accepted[BatchAnswer]:
-        """Undo the decisions of an ended batch, except where the state has changed since.
+        """Undo the decisions of an ended batch, except where a later change replaced them.
 
         The undoing is a batch, too, and a moderator may undo it.
         """

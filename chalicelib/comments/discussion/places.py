@@ -110,7 +110,7 @@ def _read(runtime: Runtime, node: Node, ids: Sequence[str]) -> Sequence[Comment]
 
 
 def _without_bare(page: Sequence[Comment]) -> list[Comment]:
-    """Return a page without placeholders that have no comment of the page below them."""
+    """Return a page; omit each placeholder that has no other comment of the page below it."""
     needed: set[str] = set()
     kept: list[Comment] = []
     for each in reversed(page):

@@ -245,7 +245,7 @@ def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
 
 
 class _Beside(NamedTuple):
-    """The marks of a page of comments, and the comments that their `reply_to` names.
+    """The marks of comments and of their page, and the comments that their `reply_to` names.
 
     marks: None if readers neither vote nor react.
     """

@@ -75,7 +75,7 @@ def compare_nodes(
 
 
 def compare_node(runtime: Runtime, node: Node) -> Difference:
-    """Repair a node's entries; return the difference found; zeros: a move prevented it."""
+    """Repair a node's entries; return the difference found, or zeros if moves prevent a repair."""
     try:
         return ask(runtime, node, lambda _store, current: repair(runtime, current))
     except Unavailable:

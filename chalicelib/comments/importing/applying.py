@@ -114,7 +114,8 @@ def has_thread(node: Node | None, thread: StagedThread) -> bool:
 def take_over(runtime: Runtime, node: Node, thread: StagedThread) -> Node | None:
     """Take over a node that another import moved but has not settled; return the node.
 
-    The mark of the node then names this thread. None: no import left the node unsettled.
+    The mark of the node then names this thread. None: no import left the node unsettled, or
+    another call changed the mark first.
     """
     if "imported" not in node:
         return None
@@ -262,7 +263,8 @@ def _switch(
     is_small = fields["last_seq"] <= MAX_EMBEDDED_COMMENTS
     # A later move returns a small discussion to the `embedded` store.
     returns = {"wanted_store": "embedded"} if node["store"] == "embedded" and is_small else {}
-    # After a crash from here on, entries are missing until the comparison of counts repairs them.
+    # After a crash from here on, entries are missing or have old numbers until the comparison of
+    # counts repairs them.
     written = {"written": runtime.now(), "moving": None}
     switched = nodes.NODES.of(runtime.database).find_one_and_update(
         promotion.owner_filter(target),

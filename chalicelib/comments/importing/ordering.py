@@ -179,11 +179,15 @@ class Merge:
         """Yield the comments in or below circles of parents; one of each circle becomes a root."""
         parent_of = {each: parent for parent, ids in self._waiting.items() for each in ids}
         while self._waiting:
-            first, seen = next(iter(self._waiting.values()))[0], set[str]()
+            waiting = next(iter(self._waiting.values()))[0]
+            first, seen = waiting, set[str]()
             # Comments below a circle have their parents once the circle is broken.
             while (parent := parent_of[first]) in parent_of and first not in seen:
                 seen.add(first)
                 first = parent
+            if first not in self._waiting.get(parent, []):
+                # Its row is gone: the import was taken over.
+                first, parent = waiting, parent_of[waiting]
             self._waiting[parent].remove(first)
             if not self._waiting[parent]:
                 del self._waiting[parent]

@@ -209,8 +209,8 @@ class _Work(NamedTuple):
                     is_new = settled > most
                     if is_new:
                         most = settled
-                        self.lease.note_progress(thread, most)
                         thread["settled"] = most
+                        self.lease.note_progress(thread, most)
                     self.lease.keep()
                     yield number, is_new
             except Moved:

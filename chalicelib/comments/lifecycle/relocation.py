@@ -3,8 +3,8 @@
 A vacant document reserves the new id. The move fills it under a generation of its own, as in a
 move to another store (`chalicelib.comments.stores.promotion`). One transaction then makes the new
 node and leaves the old id vacant with a forward. A write that the transaction overtook follows the
-forward (`chalicelib.comments.stores`): the new node already has a copy of the write, or stores the
-write then.
+forward (`chalicelib.comments.stores.turns`): the new node already has a copy of the write, or
+stores the write then.
 """
 
 from collections.abc import Iterable, Iterator

@@ -19,7 +19,7 @@ DECIDED: frozenset[Kind] = frozenset({"comment.approved", "comment.rejected"})
 
 
 def kind_of(before: Comment, after: Comment) -> Kind | None:
-    """Return the notification kind for a change of the state that the author sees; None: none."""
+    """Return the kind of news in a change of the state that the author sees; None: no news."""
     was, now = state_for_author(before), state_for_author(after)
     if now == "visible" and was in {"pending", "hidden"}:
         return "comment.approved"

@@ -250,8 +250,8 @@ def harshness_of(person: Mapping[str, Any], now: datetime) -> tuple[float, ...]:
     """Return a sort key of a person's standing now: a greater key is harsher.
 
     The order is ok, a suspension with an end (a later end is harsher), shadowed, a suspension
-    without an end, banned. A suspension with an end is milder than a shadow, since
-    a shadow has no end.
+    without an end, banned. A suspension with an end is milder than a shadow: a person
+    with both keeps the harsher, and the shadow must not end with the suspension.
     """
     status = status_of(person, now)
     if status != "suspended":

@@ -253,7 +253,7 @@ def mark_for_sweep(runtime: Runtime, *generations: NodeGeneration) -> None:
 def renewing(
     runtime: Runtime, node: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
-    """Yield each batch after extending the move's lease; raises Moved if another has the node."""
+    """Yield each batch after extending the move's lease; raises Moved if the move has ended."""
     for batch in batches:
         expiry = runtime.now() + _lease(runtime)
         renewed = nodes.NODES.of(runtime.database).update_one(
@@ -291,7 +291,7 @@ class MoveTally:
 
 
 def _switch(runtime: Runtime, target: Node, tally: MoveTally) -> Node:
-    """Switch a node to its new generation in one write; raises Moved if another has the node."""
+    """Switch a node to its new generation in one write; raises Moved if this move has ended."""
     counts = tally.counts
     served = {"store": target["store"], "generation": target["generation"]}
     others: Document = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}

@@ -294,5 +294,5 @@ def _removal(node: Node, name: str, revision: int) -> UpdateOne | DeleteOne:
 
 
 def _as_read(row: CommentTerms) -> Document:
-    """Return the filter of a row that no later edit has changed."""
+    """Return a filter that matches a row until a later edit changes the row."""
     return {"_id": row["_id"], "site": row["site"], "revision": row["revision"]}

@@ -55,7 +55,10 @@ def settle(runtime: Runtime, node: Node, comment: Comment) -> None:
 
 
 def give(database: Database[Document], site: str, giver: str, to: str) -> None:
-    """Move an author's rows at a site to another author, and replace the prefix of the words."""
+    """Move an author's rows at a site to another author.
+
+    In `terms`, replace the author's prefix of words that only a shadowed author may find.
+    """
     (own,), (new,) = own_words(giver, [""]), own_words(to, [""])
     word = {"$replaceOne": {"input": "$$this", "find": own, "replacement": new}}
     terms: Document = {"$map": {"input": "$terms", "as": "this", "in": word}}

@@ -105,7 +105,7 @@ def post_comment(
 
 
 def answer_of(runtime: Runtime, posted: Posted) -> CommentAnswer:
-    """Return the API's answer to the author of a new comment, from the written comment alone."""
+    """Return the API's answer to the author of a new comment, without a query."""
     node, comment, parent, standing = posted
     rights = Rights(standing.author, node, standing.rules, runtime.now())
     marks = Marks({}, {}) if is_marked(standing.rules) else None

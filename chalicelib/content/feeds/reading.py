@@ -1,4 +1,7 @@
-"""Feeds with entity tags: a poll of an unchanged feed, unless of one tag, reads only an index."""
+"""Feeds with entity tags.
+
+A poll of an unchanged feed reads only an index, or also pages if the feed is of a keyword.
+"""
 
 from collections.abc import Collection
 from datetime import datetime

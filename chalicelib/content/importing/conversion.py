@@ -180,7 +180,10 @@ def _slug(rules: PageRules, item: WordPressItem, losses: list[str]) -> str:
 
 
 def _path(rules: PageRules, link: str) -> str:
-    """Return an address's path without the site's own path. Empty: none, or malformed."""
+    """Return an address's path below the site's own, without outer slashes.
+
+    Empty: there is none, or the address is malformed.
+    """
     try:
         path = unquote(urlsplit(link).path)
         base = urlsplit(rules.base_url).path.strip("/")

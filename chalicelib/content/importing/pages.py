@@ -156,7 +156,7 @@ class _PageImport:
         elif node["version"] > 1 or _words(node["draft"]) != _words(draft):
             counts["changed"] += 1
             self.outcome.note("changed", where)
-        elif page.publication is None or node["first_published"] is not None:
+        elif page.publication is None or node["edition"]:
             counts["present"] += 1
         elif self._publish(None if self._is_dry_run else node, page, where):
             counts["imported"] += 1

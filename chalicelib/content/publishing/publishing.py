@@ -66,7 +66,7 @@ def publish(
     def work(session: ClientSession) -> ContentNode:
         current = nodes.find(runtime.database, node["site"], node["_id"], session)
         drafts.check_version(current, given.version)
-        if arrival is not None and current["first_published"] is not None:
+        if arrival is not None and current["edition"]:
             # Another run of the import has published it.
             return current
         until, dated = _until(current, given, shown_from, now), _date(current, given, now)

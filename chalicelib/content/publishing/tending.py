@@ -1,4 +1,4 @@
-"""The schedule's upkeep after a page's instant; readers have seen the effect from the instant."""
+"""The schedule's upkeep of pages after an instant; readers see the effect from the instant on."""
 
 from collections.abc import Callable
 from datetime import datetime

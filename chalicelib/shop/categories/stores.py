@@ -13,8 +13,8 @@ from chalicelib.shop.categories.rows import MAX_DEPTH, Ancestor, Category, Store
 from chalicelib.shop.ids import key_of, name_of
 
 # A store decides the fields that record a category's ancestors, and so the filter of its
-# descendants. All stores write name, parent, position and depth alike. Every call runs in the
-# session of its argument `rows`; a write needs the session of a fenced transaction.
+# descendants. All stores write name, parent, position and depth alike. A call with `rows` runs
+# in the session of `rows`; a write needs the session of a fenced transaction.
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def check_out(
     Raises UnknownCart, CartClosed, EmptyCart, NotForSale, InvalidRequest for too large an amount,
     PricingFailed, TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp and
     IdempotencyKeyReused. Raises Unavailable in an outage of the payment provider: a repeated call
-    with the key continues the checkout. Payment None: it never started.
+    with the key continues the checkout. Payment None: it never started, or the provider refused it.
     """
     cart, order_id = _freeze(runtime, cart_id, wanted, attempt_key, buyer)
     order = order_of(runtime, cart, order_id, wanted)

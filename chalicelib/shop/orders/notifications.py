@@ -21,7 +21,7 @@ from chalicelib.webhooks.rows import DueEvent
 
 
 def notify(runtime: Runtime, due: Sequence[DueEvent]) -> None:
-    """Notify buyers with accounts of the due events of orders; a repeat changes nothing."""
+    """Notify buyers of orders' due events, if they have accounts; a repeat changes nothing."""
     told = [each for each in due if _page_of(runtime, each["data"]["site"], each["data"]["id"])]
     read_at = runtime.now()
     orders = _find(runtime, {each["data"]["id"] for each in told})

@@ -175,7 +175,7 @@ def _declare_lists(route: Route) -> None:
 
     @route("GET", "/users/me/orders")
     def list_my_orders(request: Request, caller: Principal, query: PageQuery) -> Ok[OrdersAnswer]:
-        """List the caller's own orders, the newest first."""
+        """List the orders of carts that you have claimed, the newest first."""
         return Ok(reading.of_user(request.runtime, caller.id, query))
 
 

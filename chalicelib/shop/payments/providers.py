@@ -12,7 +12,7 @@ from chalicelib.shop.payments.records import PAYMENTS, OrderPayment
 
 
 def check_sells(runtime: Runtime, name: Name) -> None:
-    """Raise PaymentsNotSetUp unless the deployment uses this provider for new orders."""
+    """Raise PaymentsNotSetUp unless new orders use this provider, with any key that it needs."""
     if name != runtime.settings.payments:
         raise PaymentsNotSetUp
     provider_of(runtime, name)

@@ -61,7 +61,7 @@ def person(stored: StoredPerson) -> list[ExportEntry]:
 
 
 def past_place(stored: StoredPlace) -> list[ExportEntry]:
-    """Return a place that the person had for a time."""
+    """Return a past or present place of the person in the organisation, with its times."""
     times = {"since": stored["since"], "until": stored["until"]}
     return [entry("place_over_time", **times, **_place(stored))]
 

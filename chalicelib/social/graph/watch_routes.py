@@ -72,7 +72,7 @@ def declare(route: Route) -> None:
 
     @route("DELETE", "/users/{user}/watch")
     def delete_author_watch(request: Request, user: UserId, caller: Principal) -> NoContent:
-        """End your watch of a user; you still follow the user. Without one, nothing changes."""
+        """End your watch of a user; you still follow the user. Without a watch, nothing changes."""
         watches.remove(request.runtime.database, user, caller.id)
         return NoContent()
 

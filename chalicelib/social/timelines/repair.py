@@ -273,7 +273,10 @@ def _surplus(runtime: Runtime, user_id: str, stored: Sequence[str]) -> list[str]
 
 
 def _is_due(reader: Reader, post: ReadPost, since: CompleteSince) -> bool:
-    """Return whether the reader may see a post that is in a part complete at the post's time."""
+    """Return whether the reader may see a post, and some part of the news must have it.
+
+    A part must have all of its posts from its instant in `since` on.
+    """
     parts = (part for part in news.PARTS if news.is_part_of(part, reader, post))
     return may_see(reader, post) and any(post["ts"] >= since[part] for part in parts)
 

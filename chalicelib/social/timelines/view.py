@@ -110,7 +110,8 @@ class StoredNews(NewsView, StoredView, Protocol):
         """Return, for each part, the instant before which a trim deletes stored posts.
 
         From then on, the part `news` has at least `keep` posts by `followed` users, or
-        `KEPT_WITH_STRANGERS` times `keep` posts by any author. EPOCH: all posts stay.
+        `KEPT_WITH_STRANGERS` times `keep` posts by any author. The part `sent` has `keep` posts, or
+        the same instant as `news`. EPOCH: all posts of the part stay.
         """
         ...
 

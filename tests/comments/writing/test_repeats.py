@@ -248,6 +248,24 @@ def test_of_clicks_at_once_after_a_deletion_one_is_taken(
     assert sorted(clicks) == ["refused", "taken"]
 
 
+def test_a_call_whose_other_try_has_renewed_the_mark_goes_on(
+    ann: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comment = ann.post(MOON, text=TEXT).json["id"]
+    assert ann.delete(f"{MOON}/{comment}").status == 204
+    clock.time += RUNNING
+    check, writing_now = seen._check_gone, seen.Writing("blog", "ann", "blog:moon/new", TEXT)
+
+    def renew_first(*arguments: Any) -> None:
+        check(*arguments)
+        monkeypatch.setattr(seen, "_check_gone", check)
+        assert seen.mark(runtime, writing_now) == 0
+
+    monkeypatch.setattr(seen, "_check_gone", renew_first)
+
+    assert seen.mark(runtime, writing_now) == 0
+
+
 def test_a_row_names_nobody_and_ends(ann: Client, runtime: Runtime, clock: Clock) -> None:
     ann.post(MOON, text=TEXT)
 

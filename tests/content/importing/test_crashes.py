@@ -1,6 +1,7 @@
 """Imports of pages that end early, or that run twice at once."""
 
 import threading
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -64,6 +65,21 @@ def test_a_page_whose_writer_changed_before_its_publication_is_published(
     bring(runtime, item(1))
 
     assert listed(site) == ["2024/05/post-1"]
+
+
+@pytest.mark.usefixtures("site")
+def test_a_planned_page_that_was_withdrawn_stays_withdrawn(runtime: Runtime) -> None:
+    later = f"{runtime.now() + timedelta(days=1):%Y-%m-%d %H:%M:%S}"
+    planned = item(1, wp__status="future", wp__post_date_gmt=later)
+    bring(runtime, planned)
+    (page,) = nodes(runtime)
+    assert page["published"] is not None
+    publishing.unpublish(runtime, page)
+
+    assert numbers(bring(runtime, planned))["present"] == 1
+
+    (page,) = nodes(runtime)
+    assert page["published"] is None
 
 
 def test_two_imports_at_once_bring_each_page_once(site: Client, runtime: Runtime) -> None:

@@ -275,6 +275,27 @@ def test_a_form_that_opens_during_a_removal_stays(desk: Desk) -> None:
     expect(place.get_by_role("listitem")).to_have_count(1)
 
 
+def test_two_removals_at_once_both_leave_the_list(desk: Desk) -> None:
+    offer(desk)
+    offer(desk, "others", "Other accounts")
+    page = open_sign_in(desk)
+    answering(page, accepts=True)
+    place = section(page, SERVICES)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(f"**{OWN}/providers/*", hold)
+    for number, name in enumerate(("Harbour accounts", "Other accounts"), 1):
+        place.get_by_role("button", name=f"Remove {name}").press("Enter")
+        until(page, lambda number=number: len(held) == number)  # type: ignore[misc]
+    for each in held:
+        each.continue_()
+
+    expect(place.get_by_role("listitem")).to_have_count(0)
+
+
 def test_a_fourth_issuer_is_refused_and_stays_in_the_form(desk: Desk) -> None:
     accept(desk, "first", "second", "third")
     page = open_sign_in(desk, may_log="409")

@@ -91,8 +91,8 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
 
     `cause` None: delete the action, for good. Otherwise insert a missing action, and conceal or
     reveal an existing action to match the thing. An author without the unit of
-    `settings.action_scope` gets no new action. Only the author sees a concealed thing's action, and
-    sees the usual scope.
+    `settings.action_scope` gets no new action. The action of a concealed thing has the scope
+    `restricted`: only its author sees it, and `shown_scope` shows the author the usual scope.
     """
     action_id = id_of(kind, thing)
     if cause is None:

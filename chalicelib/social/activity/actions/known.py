@@ -16,7 +16,7 @@ from chalicelib.social.graph.stores.edges import EdgeGraph
 class Known(NamedTuple):
     """Stored facts of an actor, of the people that an action names, and of its audience.
 
-    Members of the audience by group:
+    Groups for the check of the audience; they may have other people, too:
 
     - `existing`: users, and people with a place in the organisation
     - `blocked`: users with a block with the actor, in either direction

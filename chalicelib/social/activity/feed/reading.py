@@ -183,7 +183,10 @@ def _bodies(
 def _visible(
     database: Database[Document], reader_id: str, found: _Found, positions: list[ListPosition]
 ) -> dict[str, ReadAction]:
-    """Return the actions at some places, by id, that the reader may see and does not mute."""
+    """Return the actions at these positions that the reader may see, by id.
+
+    Omit actions of actors whom the reader mutes.
+    """
     ids = [position.post_id for position in positions]
     where = {"_id": {"$in": ids}}
     rows = list(actions.ACTIONS.of(database).find(where, fields_for(reader_id)))
@@ -203,7 +206,7 @@ def _visible(
 
 
 def count_unread(runtime: Runtime, reader_id: str) -> int:
-    """Count items that came or rose in a feed since its reader marked it as seen.
+    """Count items that came or rose in a feed since its reader last marked the feed as seen.
 
     Counts up to `MAX_UNREAD`, without items whose last rise is by the reader's own event.
     """

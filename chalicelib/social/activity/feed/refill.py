@@ -97,7 +97,7 @@ def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[
 
     An item stays if a later refill found it due, except for an erased reader.
     """
-    # Read after the items, so that the person is no older than the person each delivery read.
+    # Read after the items, so that no item comes from a newer state of the person.
     person = people.find(database, user_id)
     own_part = {"audience": {"$elemMatch": {"$eq": user_id}}}
     there = {"_id": {"$in": list(action_ids)}, "deleted": False}
