@@ -86,13 +86,13 @@ def mark(runtime: Runtime, writing: Writing) -> int:
         _check_gone(runtime, own)
         as_read = {"_id": row_id, "marks": {"$elemMatch": {**own}}}
         renewed = SEEN.of(runtime.database).update_one(as_read, {"$set": {"marks.$": made}})
-        if not renewed.matched_count and not _is_marked(runtime, row_id, made):
+        if not renewed.matched_count and not _has_mark(runtime, row_id, made):
             # Another call of the author has just posted the text.
             raise Duplicate
     return sum(each["by"] != by for each in marks)
 
 
-def _is_marked(runtime: Runtime, row_id: str, made: TextMark) -> bool:
+def _has_mark(runtime: Runtime, row_id: str, made: TextMark) -> bool:
     """Return whether the author's mark is of the same comment: another try of the call made it."""
     row = SEEN.of(runtime.database).find_one({"_id": row_id})
     own = [each["thing"] for each in row["marks"] if each["by"] == made["by"]] if row else []
