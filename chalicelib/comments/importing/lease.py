@@ -99,6 +99,7 @@ class Lease:
         """Store the number of settled comments of a thread's node, for the next run's progress."""
         key = {"_id": thread["_id"], "run": thread["run"]}
         THREADS.of(self._runtime.database).update_one(key, {"$set": {"settled": settled}})
+        thread["settled"] = settled
 
     def end_thread(self, thread: StagedThread) -> None:
         """Note that a thread is done."""

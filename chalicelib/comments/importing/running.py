@@ -200,17 +200,14 @@ class _Work(NamedTuple):
 
         Raises Unavailable after three moves of the node.
         """
-        most = thread.get("settled", 0)
         for _ in range(_ATTEMPTS):
             settled = 0
             try:
                 for number in settle(self.runtime, node, thread):
                     settled += number
-                    is_new = settled > most
+                    is_new = settled > thread.get("settled", 0)
                     if is_new:
-                        most = settled
-                        thread["settled"] = most
-                        self.lease.note_progress(thread, most)
+                        self.lease.note_progress(thread, settled)
                     self.lease.keep()
                     yield number, is_new
             except Moved:
