@@ -101,7 +101,8 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     (failed,) = FAN_OUTS_FAILED.units
     yield _alarm("fan-outs", "given-up", _metric(namespace, failed, "Sum"), Threshold=0)
     (unsent,) = UNSENT.units
-    # A single failed call needs no alarm: a schedule sends its messages again.
+    # A single failed call needs no alarm: a schedule sends its messages again, or their sender does
+    # the work itself.
     yield _alarm(
         "queues",
         "unsent",

@@ -63,7 +63,7 @@ def cdn_resources() -> dict[str, Any]:
 
 
 def only_by_the_cdn() -> dict[str, Any]:
-    """Return a web ACL's statement that matches calls past the distribution."""
+    """Return a web ACL's statement for calls that bypass the distribution."""
     proof = {
         "FieldToMatch": {"SingleHeader": {"Name": PROOF_HEADER}},
         "PositionalConstraint": "EXACTLY",

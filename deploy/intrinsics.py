@@ -21,7 +21,7 @@ def filled(text: str) -> dict[str, Any]:
 
 
 def when(condition: str, value: Any, otherwise: Any = NO_VALUE) -> dict[str, Any]:
-    """Return a value where a condition holds, else `otherwise`; by default, else no property."""
+    """Return a value where a condition holds, else `otherwise`: no property by default."""
     return {"Fn::If": [condition, value, otherwise]}
 
 

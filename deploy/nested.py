@@ -75,7 +75,10 @@ def _lifted_by(values: dict[str, Any]) -> Any:
 
 
 def _noted(name: str, of: str | None, values: dict[str, Any]) -> str:
-    """Return the name of a reference's parameter; AWS's pseudo parameters stay as they are."""
+    """Return the name of a reference's parameter; add the parameter's value to `values`.
+
+    AWS's pseudo parameters stay as they are, except the stack's name.
+    """
     if name == _STACK_NAME:
         values[_DEPLOYMENT] = reference(_STACK_NAME)
         return _DEPLOYMENT

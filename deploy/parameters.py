@@ -11,7 +11,7 @@ from deploy.patterns import constraint
 from deploy.queues import concurrency_parameter
 
 # Members of the deployment's secret, as variables. Every function has the shared members, the API
-# also its own, and the functions below some. A template may have at most 60 references.
+# also its own, and the functions below some. A template may have at most 60 dynamic references.
 SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
 # Keys that sign links, seal secrets, and hash addresses.
@@ -28,7 +28,8 @@ SPAM_SECRETS = ("akismet_key",)
 PUSH_SECRETS = ("vapid_private_key",)
 # The functions that send push messages, and events to webhooks: they open the hooks' secrets.
 PUSHING = frozenset({"send_webhooks"})
-# The functions beside the API's that ask about spam; the API has the member, too.
+# The functions beside the API's that ask about spam. The API has the key, too: without a key, it
+# notes no comments to check.
 ASKING = frozenset({"run_batches"})
 # The functions beside the API's that ask the payments' provider.
 PAYING = frozenset({"resume_orders", "shop_schedules"})
@@ -261,7 +262,8 @@ def _needs(given: str, needed: str, why: str) -> dict[str, Any]:
     }
 
 
-# CloudFormation checks these rules before any change; functions that break one do not start.
+# CloudFormation checks these rules before any change. With values that break a rule, the functions
+# do not start, or the distribution has no valid domain.
 RULES: dict[str, Any] = {
     "KeySetNeedsAudience": _needs("JwksUrl", "JwtAudience", ", or any application's tokens count"),
     "DomainNeedsCertificate": _needs("CdnDomain", "CdnCertificateArn", ""),
@@ -302,7 +304,7 @@ def api_variables() -> dict[str, Any]:
 def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:
     """Return the variables of a function that calls the payments' provider.
 
-    Only the API receives the provider's events; other functions have "off" for their secrets.
+    Only the API receives the provider's events: by default, the secrets of events are "off".
     """
     return {
         _variable("payments"): reference(_parameter("payments")),

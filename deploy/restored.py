@@ -245,7 +245,7 @@ def payments_without_order(runtime: Runtime, since: datetime) -> list[TakenPayme
 
 
 def _refund_all(runtime: Runtime, payments: Sequence[TakenPayment]) -> Iterator[Refusal]:
-    """Refund payments; yield each payment that the provider refuses, and go on with the others."""
+    """Refund payments; yield a Refusal for each failed refund, and go on with the others."""
     for payment in payments:
         try:
             _refund(runtime, payment)

@@ -166,9 +166,9 @@ def _hash(files: Mapping[str, str]) -> str:
 def small(text: str, kind: str = "text/javascript") -> str:
     """Return a minified script or style sheet.
 
-    The minifier moves a destructuring in front of the declaration before it, which may then
-    read too soon. It does not join `const` and `let`, so each destructuring becomes a `let`. Raises
-    CannotJoin for a `let` directly before a destructuring.
+    The minifier moves a destructuring in front of the declaration before it: that declaration, such
+    as a reading of the clock, then runs too late. It does not join `const` and `let`, so each
+    destructuring becomes a `let`. Raises CannotJoin for a `let` directly before a destructuring.
     """
     if found := _LET_BEFORE.search(text):
         raise CannotJoin(f"a let stands directly before a destructuring: {found['let']}")

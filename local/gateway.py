@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Lambda's own limit of an event and of an answer, both as JSON. A body arrives as base64.
 PAYLOAD_LIMIT_BYTES = 6_291_556
-# The most bytes of an event's other members.
+# The most bytes of an event's members beside its body.
 _EVENT_BYTES = 20_000
 _BODY_LIMIT_BYTES = (PAYLOAD_LIMIT_BYTES - _EVENT_BYTES) // 4 * 3
 _TIMEOUT_MS = CONFIG["lambda_timeout"] * 1_000

@@ -188,7 +188,7 @@ def _is_own(environ: Mapping[str, Any]) -> bool:
     """Return whether a browser of this machine sent the request, to a name of this machine.
 
     The check of Host refuses foreign names that lead here (DNS rebinding). A request with a
-    proxy's headers comes from another machine.
+    proxy's headers may come from another machine.
     """
     return (
         environ.get("REMOTE_ADDR") == "127.0.0.1"

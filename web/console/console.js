@@ -119,7 +119,7 @@ function confirmHandOver(token, coming, before) {
  */
 function renew(token, coming) {
   keep(token);
-  // takeToken() has removed the page's name from the address.
+  // The token's link has replaced the page's name in the address: put it back.
   history.replaceState(null, "", nav.querySelector("[aria-current]")?.getAttribute("href"));
   if (JSON.stringify(coming) !== JSON.stringify(present)) open(coming);
   goOn();

@@ -27,7 +27,7 @@ const OF_FORM = new Set(["string_pattern_mismatch", "string_too_short", "string_
  */
 export const faultAt = (field, detail) => new Problem({ code: "invalid_request", errors: [{ field, code: "console", detail }] });
 
-/** Return a problem's words for the reader. @param {Problem} problem */
+/** Return a problem's words for the publisher. @param {Problem} problem */
 export const said = ({ code, body, message }) => (code === "offline" ? "Plaza does not answer. Try again." : body.detail || message || code);
 
 /**

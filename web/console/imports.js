@@ -134,7 +134,7 @@ class Imports extends HTMLElement {
 
   /**
    * Return the answer to a call a second from now; while Plaza does not answer, repeat the call.
-   * Throws Problem for other failures, and once the page is closed.
+   * Throws Problem for other failures; once the page is closed, also for no answer.
    * @param {string} path
    */
   async #later(path) {
@@ -149,7 +149,7 @@ class Imports extends HTMLElement {
   }
 
   /**
-   * Show an import as it runs; at its end, focus the title and say the state. Throws Problem.
+   * Show an import until it no longer runs, then say its state. Throws Problem.
    * @param {Import} current
    */
   async #follow(current) {

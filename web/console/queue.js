@@ -98,8 +98,10 @@ class Queue extends HTMLElement {
   }
 
   /**
-   * Return whether a batch hides a comment; it leaves comments written or edited after its start.
-   * @param {Pending} item @param {number} askedAt
+   * Return whether a batch may still be hiding a comment; it leaves comments written or edited
+   * after its start.
+   * @param {Pending} item
+   * @param {number} askedAt When the call for the comment's page began, by performance.now().
    */
   #isBeingHidden(item, askedAt) {
     const batch = this.#hiding.get(writerOf(item));

@@ -71,7 +71,8 @@ let close = () => {};
 export const callerId = () => reader;
 
 /**
- * Set the page's caller; another caller ends the sign-in dialog of the one before.
+ * Set the page's caller; for another caller, forget the open sign-in dialog and its calls. The
+ * console then replaces the page, and so removes the dialog.
  * @param {string} id "" for no caller.
  */
 export function enter(id) {

@@ -22,7 +22,7 @@ import acts from "./words/en/acts.js";
  * @property {Call} callNode
  * @property {(text: string, mentions: string[]) => Promise<HTMLElement>} preview
  * @property {(told: string, comment?: Comment) => HTMLElement} say Shows a status text at a comment, or else above the list; returns its element.
- * @property {(more: number) => void} count Adds to the count of visible comments; may be below 0.
+ * @property {(more: number) => void} count Adds `more`, which may be negative, to the count of visible comments.
  * @property {() => void} look Looks for what is new.
  * @property {() => void} leave Puts the focus on the discussion.
  * @property {(id: string) => void} posted Dispatches `plaza:posted` for a new comment.

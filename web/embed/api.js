@@ -2,13 +2,13 @@
 /** Calls to Plaza's API as the reader whom the page names. */
 
 /** @typedef {Omit<import("./plaza-api.js").components["schemas"]["Problem"], "code"> & {code: string}} ProblemBody */
-/** `as` is the writer's id: a write with another reader's token throws `sign_in_failed`. @typedef {{method?: string, body?: unknown, key?: string, as?: string, anonymous?: boolean, anew?: boolean, keepalive?: boolean, signal?: AbortSignal}} Options */
+/** `as` is the subject of the writer's token: a write with another reader's token throws `sign_in_failed`. @typedef {{method?: string, body?: unknown, key?: string, as?: string, anonymous?: boolean, anew?: boolean, keepalive?: boolean, signal?: AbortSignal}} Options */
 
 /** Seconds before a token's expiry at which the page is asked for another. */
 const EARLY = 60;
 /** After this time a call counts as failed: longer than the API itself takes. */
 const CALL_MS = 35_000;
-/** After PAGE_MS a silent page has failed; for PAUSE_MS after that, reading does not ask again. */
+/** A page fails after PAGE_MS of silence; for PAUSE_MS after any failure, reading asks no more. */
 const PAGE_MS = 10_000;
 const PAUSE_MS = 5_000;
 
@@ -98,7 +98,11 @@ export function forget() {
   turn++;
 }
 
-/** The token for a call; null for a guest. If the page fails, reading has null, a write throws Problem. @param {Options} options */
+/**
+ * The token for a call; null for a guest. If the page fails, its last token; without one, null for
+ * reading, and a write throws Problem. A write throws also for a token of another reader than `as`.
+ * @param {Options} options
+ */
 async function bearerOf({ anonymous, method, as }) {
   if (anonymous) return null;
   const known = await reader(!!method);
@@ -109,8 +113,8 @@ async function bearerOf({ anonymous, method, as }) {
 
 /**
  * Make a call; return its JSON, null for 204. Throws Problem, or the error of an aborted `signal`.
- * After a 401, asks the page for another token; after a second one, a call without a method goes
- * on as a guest.
+ * After a 401, asks the page for another token; if the page has no other, or the API refuses that
+ * too, a call without a method goes on as a guest.
  * @param {string} base @param {string} path @param {Options} [options]
  * @returns {Promise<any>}
  */

@@ -6,9 +6,9 @@ const HELD_MS = 20_000;
 /** Events by which the reader goes on; they end the hold. */
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"];
 
-/** The discussions of this document; then the ones without the comment. @type {Set<Element>} */
+/** The discussions of this document. @type {Set<Element>} */
 const seekers = new Set();
-/** @type {Set<Element>} */
+/** The discussions without the comment that the address names. @type {Set<Element>} */
 const lacking = new Set();
 /** The discussion with the comment. @type {Element | null} */
 let owner = null;

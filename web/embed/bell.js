@@ -129,7 +129,7 @@ export default class PlazaBell extends Live {
     if (!mark) return;
     const { alive } = this;
     const { language } = await wordsFor(this, { bell });
-    // The form of push messages shows its failures.
+    // Failures are ignored here: the form of push messages shows them.
     await load(PUSH).then(({ keepUp }) => keepUp(mark, {
       inbox: this.#nameOf(reader),
       worker,

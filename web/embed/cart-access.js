@@ -41,7 +41,8 @@ export class Access {
   }
 
   /**
-   * Make a call, and repeat it once if no answer came: every call of a cart may run twice.
+   * Make a call, and repeat it once if no answer came, or a status of 500 or more: each call of a
+   * cart is safe to repeat.
    * A guest's cart needs no token, since its id is a secret; a reader's cart is theirs alone. A reader whose token is
    * refused is a guest from then on.
    * @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>}

@@ -10,7 +10,7 @@ const keptIn = (store) => ({
   write: (place, value) => keep(store, place, value === null ? null : JSON.stringify(value)),
 });
 
-/** Ids of carts, beyond the tab. */
+/** Ids of carts; they outlive the tab. */
 export const ids = keptIn("localStorage");
 /** Typed addresses, for this tab alone. */
 export const typed = keptIn("sessionStorage");

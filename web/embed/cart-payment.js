@@ -5,7 +5,10 @@ import { tell } from "./element.js";
 
 /** @typedef {import("./cart-order.js").Checkout} Checkout */
 
-/** Until the first look at a Stripe payment (at any other, at once), until the second, and at most. */
+/**
+ * The wait for the first look at a Stripe payment (none at others), the least wait for each later
+ * look, and the longest.
+ */
 const LOOK_MS = 3_000;
 const LOOK_AGAIN_MS = 1_500;
 const LONGEST_LOOK_MS = 30_000;

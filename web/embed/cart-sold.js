@@ -22,7 +22,11 @@ function mark(button, isSoldOut, t) {
   }
 }
 
-/** Mark sold-out buttons at each `plaza:stock` event; its detail maps SKUs to units left. @param {HTMLElement} cart @param {AbortSignal} signal */
+/**
+ * At each event `plaza:stock` that the page dispatches on the document, mark buttons of sold-out
+ * SKUs, and unmark buttons of SKUs with units left; the event's detail maps SKUs to units left.
+ * @param {HTMLElement} cart @param {AbortSignal} signal
+ */
 export function markSoldOut(cart, signal) {
   /** @type {Record<string, number>} */
   let left = {};

@@ -285,7 +285,7 @@ export default class PlazaCart extends Live {
     tell(this, "ordered", { order: id });
   }
 
-  /** Read the state of the payment, or cancel the order. @param {"payment" | "cancel"} what */
+  /** Have the API check the payment now, or cancel the order. @param {"payment" | "cancel"} what */
   #decide(what) {
     return this.#tried(async () => {
       if (!this.#cart || !this.#checkout) return;
@@ -325,7 +325,11 @@ export default class PlazaCart extends Live {
 
   #focus() { /** @type {HTMLElement | null} */ (this.#root.querySelector("h3") || this.#root.querySelector("section"))?.focus(); }
 
-  /** Read the cart again, as a hold may have lapsed or another tab paid; behind an order, only if asked. @param {boolean} [isAsked] */
+  /**
+   * Read the cart again: a hold may have lapsed, or another tab may have paid. While an order is
+   * shown, only if `isAsked`.
+   * @param {boolean} [isAsked]
+   */
   async #look(isAsked = false) {
     if (this.#cart && (isAsked || !this.#checkout)) await this.#readAgain();
   }

@@ -16,7 +16,7 @@ import { renewTimes } from "./renewal.js";
  * @property {HTMLElement} fresh Announces new comments.
  * @property {string} viewer The id of the reader whom the API has shown it to; "" for a guest.
  * @property {() => number} shown How many comments are counted by now.
- * @property {() => number} writes How many writes its reader has sent; below 0 while one is unanswered.
+ * @property {() => number} writes Counts the reader's writes and each new list; below 0 during a write.
  * @property {boolean} isFirst Whether the list begins with the discussion.
  * @property {boolean} isWhole Whether no page is left that the reader has not asked for.
  * @property {string} end The last comment of the pages that the reader has asked for.
@@ -27,7 +27,9 @@ import { renewTimes } from "./renewal.js";
  * @property {() => Promise<string | null>} readerId
  * @property {(page: Page) => void} head Shows what stands above the list.
  * @property {(count: number) => void} counted Says how many comments there are.
- * @property {(isLess: boolean) => Promise<boolean>} refold Folds comments of people blocked elsewhere; returns whether it did.
+ * @property {(isLess: boolean) => Promise<boolean>} refold With `isLess` or known
+ *   blocks, reads the reader's blocks again, and folds or unfolds articles; returns whether a block
+ *   changed.
  * @property {() => Promise<void>} start Shows the discussion anew.
  * @property {() => Promise<boolean>} next Shows the next page, if there is one.
  */
@@ -49,13 +51,14 @@ export async function look(desk) {
   if ((page.viewer?.id || "") !== desk.viewer) return meet(desk);
   const listed = pages.flatMap(({ comments }) => comments);
   const isLast = !pages[pages.length - 1].next;
-  // A placeholder stands for a gone comment or a blocked author: a shown comment is requested.
+  // Placeholders of gone comments and of blocked authors look alike: if the comment is shown here,
+  // `lostOf` requests it.
   const places = new Map(listed.filter(({ id, author }) => !author && thread.comment(id)?.author).map((each) => [each.id, each]));
   // Only shown pins count: the list has the others on later pages.
   const pinned = page.pinned.filter(({ id }) => thread.item(id));
   const there = new Map([...listed, ...page.waiting, ...pinned].filter(({ id }) => !places.has(id)).map((each) => [each.id, each]));
   const { gone, moved } = await lostOf(desk, missing(desk, there));
-  // The reader has written meanwhile: these pages may be older.
+  // Meanwhile, the reader has written or another list has come: these pages may be older.
   if (desk.writes() !== written) return true;
   const isLess = moved.some(({ id, author }) => desk.asked.get(id) === 1 && author?.id !== desk.viewer);
   const known = [...there.values(), ...moved];
@@ -196,7 +199,12 @@ function keepPlaces({ thread }, listed) {
 /** The parts of an article that others may change, for comparison. @param {Comment} comment */
 const asTold = ({ html, state, edited_at: edited, reply_to: answered, can }) => JSON.stringify([html, state, edited, answered, can]);
 
-/** Show changes and remove gone comments, or add a note at an open form; return whether any changed. @param {Desk} desk @param {Comment[]} known @param {string[]} gone @param {Map<string, Comment>} places The placeholders of gone comments. */
+/**
+ * Show changes and remove gone comments. A comment with an open form stays as it is: if it is gone,
+ * the form gets a note. Returns whether this changed anything.
+ * @param {Desk} desk @param {Comment[]} known @param {string[]} gone
+ * @param {Map<string, Comment>} places The placeholders of gone comments.
+ */
 function show({ thread, words: { t } }, known, gone, places) {
   const changed = known.filter((each) => {
     const comment = thread.comment(each.id);

@@ -305,7 +305,7 @@ export default class PlazaComments extends Live {
     return invited;
   }
 
-  /** Return the reader's acts; throws Problem `offline` if there are none. */
+  /** Return the reader's acts; throws Problem `offline` without them, as after a failed load. */
   #can() {
     if (!this.#acts) throw new Problem({});
     return this.#acts;

@@ -25,7 +25,7 @@ export function complete(area, search, chosen) {
   let at = 0;
   let turn = 0;
   let timer = 0;
-  /** The last query without a match: no longer query is sent. @type {string | null} */
+  /** The last query without a match; queries that begin with it are not sent. @type {string | null} */
   let none = null;
 
   /** @returns {Asked | null} */

@@ -11,7 +11,7 @@ const MOST = 100;
 /** @type {Map<string, Batch>} */
 const gathering = new Map();
 
-/** Request a node's count, together with up to MOST of the same turn; return counts by node. @param {string} api @param {string} node */
+/** Request a node's count in a call of up to MOST nodes of a turn; return counts by node. @param {string} api @param {string} node */
 function countsWith(api, node) {
   let batch = gathering.get(api);
   if (!batch || batch.nodes.size >= MOST) {

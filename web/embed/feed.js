@@ -335,7 +335,7 @@ export default class PlazaFeed extends Live {
     const { now } = this;
     this.#asksAgainAt = Infinity;
     const who = await this.#writing.whoReads(this.#desk).catch(() => null);
-    // The feed started again: `start` has reset what this would set.
+    // The feed started again: `start` ends the pause, so that the next hover or focus asks.
     if (now.aborted) return;
     this.#asksAgainAt = performance.now() + ROLE_PAUSE_MS;
     if (!who) return;

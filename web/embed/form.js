@@ -27,8 +27,8 @@ import form from "./words/en/form.js";
 
 /**
  * @typedef {{website: string, written_ms: number, mentions: string[]}} Signs The ids of the people
- *   whom the text mentions, and two signs of a program: a text in the hidden field `website`, and
- *   too short a time, in milliseconds, in which the form was open.
+ *   whom the text mentions, and two signs by which the API detects a program: the text of the
+ *   hidden field `website`, and the milliseconds in which the form was open.
  */
 /** @typedef {{text: string, key: string, spentMs?: number, choice?: string[], signs?: Signs, people?: Person[]}} Draft `spentMs`: how long earlier forms of this draft were open. */
 
@@ -65,7 +65,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   const chosenOf = () => people.filter(({ name }) => area.value.includes(`@${name}`)).map(({ id }) => id).slice(-MOST_MENTIONS);
   const left = h("small", { class: "left", id: `left-${newKey()}` });
   const shown = h("div", { class: "preview", hidden: true });
-  // Off screen, not `display: none`: programs skip a field that is not displayed.
+  // Clipped to nothing, not `display: none`: programs skip a field that is not displayed.
   const decoy = /** @type {HTMLInputElement} */ (h("input", { name: "website", tabindex: -1, autocomplete: "off", "data-1p-ignore": true, "data-lpignore": "true" }));
   // A draft for one circle must not become public, even before the reader's circles are loaded.
   if (choice && draft.choice) {
@@ -98,7 +98,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   counted();
 
   function changed() {
-    // A new text needs a new key: with the old key, the API answers with the old comment.
+    // A new text needs a new key: the API refuses another body under the old key.
     key = newKey();
     signs = undefined;
     shown.hidden = true;

@@ -63,8 +63,8 @@ async function signIn(invitation, rest, body) {
   const { api, site } = placeOf(invitation);
   const headers = { "Content-Type": "application/json" };
   const response = await fetch(`${api}/sites/${site}/sign-in${rest}`, { method: "POST", headers, credentials: "omit", body: JSON.stringify(body) }).catch(() => { throw { code: "offline" }; });
-  const told = await response.json().catch(() => ({ code: "unavailable" }));
-  if (!response.ok) throw { code: told.code, body: told };
+  const told = await response.json().catch(() => null);
+  if (!response.ok || !told) throw { code: told?.code || "unavailable", body: told || {} };
   return told;
 }
 
@@ -101,7 +101,7 @@ function goBack(place, invitation) {
 }
 
 /**
- * The button that moves the reader's earlier comments as a guest to their account; [] for none.
+ * The button that moves the reader's earlier comments here to their account; [] for none.
  * @param {HTMLElement} invitation @param {Words} words @param {string} token The account's.
  * @param {(token: string) => void} begin
  */

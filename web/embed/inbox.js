@@ -17,7 +17,7 @@ import { when } from "./times.js";
  * @property {(counts: Counts) => void} counted Shows new counts in all tabs.
  * @property {(error: unknown, again: () => void) => Node} retry
  * @property {string} worker The address of the page's service worker; "" for none.
- * @property {string} inbox The API's address and the reader's id.
+ * @property {string} inbox Names the reader among those of all deployments.
  */
 
 /** The placeholder for names at which `#paint` splits a text. */

@@ -8,7 +8,7 @@ import { load } from "./load.js";
 /** Ids as the API takes them. @type {Record<string, RegExp>} */
 const IDS = { node: /^[\w.~:-]{1,256}$/, site: /^[a-z\d_-]{1,64}$/, zone: /^[a-z\d_-]{1,64}$/ };
 
-/** The least and the greatest time between two looks; it doubles while looks find nothing. */
+/** The first and the longest wait for a timed look; it doubles while looks find nothing. */
 const FIRST_MS = 30_000;
 const MOST_MS = 300_000;
 /**

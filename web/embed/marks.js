@@ -26,7 +26,7 @@ import css from "./marks.css";
 /** @typedef {(key: string, value: number) => void} Press */
 
 export const STYLES = [css].map(sheet);
-/** The most ids in one call. */
+/** The most ids that the API takes in one call. */
 const MOST_IDS = 200;
 /** Stands for the page itself among the ids of comments. */
 const PAGE = "";
@@ -147,7 +147,7 @@ class Marks {
     return this.#desk.call(`${place}/reactions/${key}`, { method: value ? "PUT" : "DELETE" });
   }
 
-  /** Draws the `askedAt` of a later `read`, before its call. */
+  /** The clock of `askedAt`: the caller reads it before it asks for the page of `read`. */
   now = now;
 
   /**
@@ -171,7 +171,7 @@ class Marks {
 
   /**
    * Take the votes and reactions of a page that replaces the list, and forget comments that the
-   * page lacks. Wishes that are being sent stay.
+   * page lacks. Wishes that are being sent stay. The page counts as newer than all answers.
    * @param {Schemas["CommentsAnswer"]} page
    */
   meet({ page, comments, waiting, ancestors }) {

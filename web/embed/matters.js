@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Texts by matter (`words/<language>/<matter>.js`). Each module contains its English texts and
- * loads those of the reader's language.
+ * Texts by matter (`words/<language>/<matter>.js`). A module that shows
+ * texts contains them in English, and loads those of the reader's language.
  */
 import { load } from "./load.js";
 

@@ -1,5 +1,8 @@
 // @ts-check
-/** Loads the cards of a discussion's people when the reader presses the first name. */
+/**
+ * Loads the cards of a discussion's people when the reader presses the first name, or when a look
+ * for changes misses comments of people whom the reader may have blocked elsewhere.
+ */
 import { Problem } from "./api.js";
 import { load } from "./load.js";
 

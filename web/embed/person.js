@@ -80,7 +80,7 @@ class Cards {
       this.#get(`/people/${user}/comments?limit=${LATEST}`),
       this.reader && this.refresh(),
     ]);
-    // Another press opened a card meanwhile, or a newer article replaced this one.
+    // The reader pressed a name meanwhile, or a newer article replaced this one.
     if (turn !== this.#turn || !name.isConnected) return;
     const card = h("div", { class: "person", part: "card", role: "group", tabindex: -1, "aria-label": author.name, onkeydown: whenTyped((event) => event.key === "Escape" && this.#close(true)) },
       ...this.#told(person, isOwn ? null : person?.counts),
@@ -129,10 +129,10 @@ class Cards {
   }
 
   /**
-   * The badges, the first day and the counts of comments; the site shows them to the person and to
+   * The card's badges and first day, for the person and moderators, and its counts of comments, for
    * moderators alone.
    * @param {Schemas["OwnSitePersonAnswer"] | null} person Null for all other readers.
-   * @param {Schemas["CountsOfPersonAnswer"] | undefined | null} counts
+   * @param {Schemas["CountsOfPersonAnswer"] | undefined | null} counts None for other readers.
    */
   #told(person, counts) {
     const { t, locale } = this.words;
@@ -182,7 +182,7 @@ class Cards {
   }
 
   /**
-   * Fold the articles of a blocked person, or unfold those of another.
+   * Fold a person's articles if the reader has blocked the person; unfold them otherwise.
    * @param {string} id The person's id.
    */
   #apply(id) {

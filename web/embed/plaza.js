@@ -114,7 +114,8 @@ async function become(element) {
 }
 
 /**
- * Whether the page's address names a comment in this discussion: it then loads at any distance.
+ * Whether the element is a discussion, and the page's address leads to a comment or back from a
+ * sign-in: the discussion then loads at any distance.
  * @param {Element} element
  */
 const isLinked = ({ localName }) => localName === "plaza-comments" && /^#plaza-|[?&]plaza=/.test(location.hash + location.search);

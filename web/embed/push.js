@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Push messages of a reader's notifications in this browser; loaded when the reader asks for them.
+ * Push messages of a reader's notifications in this browser; loaded when the reader opens their
+ * form, and by the bell if this browser has a push mark.
  */
 import { h } from "./element.js";
 import { withMatters } from "./matters.js";

@@ -4,8 +4,8 @@
 /** @typedef {import("./comment.js").Comment} Comment */
 
 /**
- * Whether a reader can report a comment: a visible one of an open page, and not as a guest, its
- * author or a moderator.
+ * Whether a reader can report a comment: it is visible, its page is not locked, and the reader is
+ * no guest, not its author, and no moderator. A page that is closed by time still takes reports.
  * @param {Comment} comment @param {string} reader The reader's id; "" for a guest.
  * @param {import("./marked.js").Page["node"] | null} node
  */

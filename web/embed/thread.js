@@ -61,8 +61,9 @@ export class Thread {
   }
 
   /**
-   * Put a comment below its parent or, without one, into the list: by its time, or in another order
-   * before a given item or at the end. Returns its item; a shown comment stays where it is.
+   * Put a comment below its parent, if that is shown, or else into the list: by its time; a reply,
+   * and every comment in another order, before a given item or at the end. Returns its item; a
+   * shown comment stays where it is.
    * @param {Comment} comment @param {Element | null} [before] Null for the end.
    */
   place(comment, before = null) {
@@ -191,7 +192,8 @@ export class Thread {
   }
 
   /**
-   * The reader's form at a comment: in its place for an edit, in its article for a reply.
+   * The reader's form at a comment: in place of its article for an edit, in its
+   * article for a reply or a report.
    * @param {string} id
    */
   formAt(id) {

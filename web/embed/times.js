@@ -9,7 +9,8 @@ const DAY = 864e5;
 const MOST_DAYS = 30;
 
 /**
- * The time since a moment in whole units; 0 seconds for a moment that a slow clock still has ahead.
+ * The time since a moment in whole units: 0 seconds within the first minute, and for a moment that
+ * a slow clock still has ahead.
  * @param {Date} then @param {Date} now @returns {[number, Intl.RelativeTimeFormatUnit]}
  */
 export function since(then, now) {

@@ -18,7 +18,7 @@ const READ_MS = 8_000;
 const MOST_MS = 300_000;
 /** After this time without a sign of the reader, the page counts as idle. */
 const READING_MS = 120_000;
-/** The most topics of one call; the others, by name, are not asked for. */
+/** The most topics of one call: the first by name. The others are not asked for. */
 const MOST = 20;
 const SIGNS = ["keydown", "pointerdown", "pointermove", "scroll", "wheel"];
 

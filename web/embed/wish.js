@@ -83,7 +83,7 @@ export class Wish {
     this.#deliver();
   }
 
-  /** Send the marks one after the other, so that the last one wins; a refused mark is dropped. */
+  /** Send one mark after the other: the last wins. A failed mark is dropped; offline, it waits. */
   async #deliver() {
     if (this.#isSending) return;
     this.#isSending = true;

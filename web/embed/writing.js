@@ -90,7 +90,8 @@ export function toolsFor(desk, item, shown) {
 }
 
 /**
- * Run acts one after the other: each press meets the result of the last one.
+ * Run acts one after the other: each press meets the result of the press before
+ * it, and the last press holds.
  * @param {Desk["tried"]} tried @returns {Desk["tried"]}
  */
 function inTurn(tried) {
