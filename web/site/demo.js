@@ -136,12 +136,9 @@
   /** @param {HTMLElement} button @param {string} text */
   async function copied(button, text) {
     labels.set(button, labels.get(button) || button.textContent || "");
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      // Plain http has no clipboard, and a browser may refuse it.
-      copySelected(button, text);
-    }
+    // Plain http has no clipboard, and a browser may refuse it.
+    const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+    if (!isCopied) copySelected(button, text);
     button.textContent = "Copied";
     setTimeout(() => (button.textContent = labels.get(button) || ""), 1_500);
   }
