@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from chalicelib.runtime import Runtime
 from tests.web.console.conftest import PUBLIC_URL, Desk, handed_over
@@ -250,18 +250,24 @@ def test_the_deployments_own_issuer_is_refused_at_its_field(desk: Desk, runtime:
     expect(iss).to_have_accessible_description(re.compile("the deployment's issuer"))
 
 
-def test_a_form_that_opens_during_a_removal_stays(desk: Desk) -> None:
+def two_services(desk: Desk) -> tuple[Page, list[Route]]:
+    """Open the page of a site with two services; return the removals that are on their way, too."""
     offer(desk)
     offer(desk, "others", "Other accounts")
     page = open_sign_in(desk)
     answering(page, accepts=True)
-    place = section(page, SERVICES)
     held: list[Route] = []
 
     def hold(route: Route) -> None:
         held.append(route)
 
-    page.route(f"**{OWN}/providers/members", hold)
+    page.route(f"**{OWN}/providers/*", hold)
+    return page, held
+
+
+def test_a_form_that_opens_during_a_removal_stays(desk: Desk) -> None:
+    page, held = two_services(desk)
+    place = section(page, SERVICES)
     place.get_by_role("button", name="Remove Harbour accounts").press("Enter")
     until(page, lambda: bool(held))
     place.get_by_role("button", name="Change Other accounts").press("Enter")
@@ -276,17 +282,8 @@ def test_a_form_that_opens_during_a_removal_stays(desk: Desk) -> None:
 
 
 def test_two_removals_at_once_both_leave_the_list(desk: Desk) -> None:
-    offer(desk)
-    offer(desk, "others", "Other accounts")
-    page = open_sign_in(desk)
-    answering(page, accepts=True)
+    page, held = two_services(desk)
     place = section(page, SERVICES)
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route(f"**{OWN}/providers/*", hold)
     for number, name in enumerate(("Harbour accounts", "Other accounts"), 1):
         place.get_by_role("button", name=f"Remove {name}").press("Enter")
         until(page, lambda number=number: len(held) == number)  # type: ignore[misc]
