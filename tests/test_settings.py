@@ -206,18 +206,18 @@ def test_a_private_key_of_another_form_is_refused(key: str) -> None:
         Settings.from_environment(given)
 
 
-@pytest.mark.parametrize("spoilt", ["+/{}", "{}\n ", "{}9", "!{}"])
-def test_a_private_key_in_another_alphabet_is_refused(spoilt: str) -> None:
-    whole = "EjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8"
-    key = spoilt.format(whole[2:] if spoilt.startswith("+") else whole)
-    key = f"{whole[:-1]}9" if spoilt == "{}9" else key
+KEY = "EjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8"
+
+
+@pytest.mark.parametrize("key", [f"+/{KEY[2:]}", f"{KEY}\n ", f"{KEY[:-1]}9", f"!{KEY}"])
+def test_a_private_key_in_another_alphabet_is_refused(key: str) -> None:
     given = {"PLAZA_VAPID_PRIVATE_KEY": key, "PLAZA_VAPID_CONTACT": "mailto:a@b.example"}
     with pytest.raises(InvalidSettings, match="PLAZA_VAPID_PRIVATE_KEY"):
         Settings.from_environment(given)
 
 
 def test_a_sender_of_push_messages_says_whom_to_write_to() -> None:
-    key = {"PLAZA_VAPID_PRIVATE_KEY": "EjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8"}
+    key = {"PLAZA_VAPID_PRIVATE_KEY": KEY}
     with pytest.raises(InvalidSettings, match="needs PLAZA_VAPID_CONTACT"):
         Settings.from_environment(key)
     assert Settings.from_environment({**key, "PLAZA_VAPID_CONTACT": "https://a.example"})

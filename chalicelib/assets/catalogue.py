@@ -154,6 +154,11 @@ def wastes(asset: Asset, due: datetime) -> list[Waste]:
     return [waste(asset["_id"], each, due) for each in asset["versions"] if "gone" not in each]
 
 
+def unfinished_filter(owner: str, now: datetime) -> Document:
+    """Return the filter of an owner's uploads that may still finish."""
+    return {"owner": owner, "finished": None, "refused": None, "expires_at": {"$gt": now}}
+
+
 def delete_upload(database: Database[Document], upload: Upload, due: datetime) -> None:
     """Delete an upload; the blobs of an unfinished upload become waste, for removal at `due`."""
     if upload["finished"] is None:

@@ -28,15 +28,9 @@ def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
     """Raise InvalidRequest unless the content is a picture, and TooManyAssets at the limit."""
     check_picture(asked)
     most = runtime.bounds.assets.of_person
-    owned = {"owner": owner_of_person(user_id)}
-    begun = {
-        **owned,
-        "finished": None,
-        "refused": None,
-        "name": {"$ne": None},
-        "expires_at": {"$gt": runtime.now()},
-    }
-    number = ASSETS.of(runtime.database).count_documents(owned, limit=most)
+    owner = owner_of_person(user_id)
+    begun = {**catalogue.unfinished_filter(owner, runtime.now()), "name": {"$ne": None}}
+    number = ASSETS.of(runtime.database).count_documents({"owner": owner}, limit=most)
     number += UPLOADS.of(runtime.database).count_documents(begun, limit=most)
     if number >= most:
         raise TooManyAssets

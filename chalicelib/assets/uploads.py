@@ -239,12 +239,7 @@ def _check(runtime: Runtime, library: Library, blobs: Blobs, asked: NewVersion) 
     if blobs.needs_digests and len(asked.part_sha256) != count:
         detail = f"this store needs the SHA-256 of each of the {count} parts"
         raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", detail)])
-    unfinished = {
-        "owner": library["_id"],
-        "finished": None,
-        "refused": None,
-        "expires_at": {"$gt": runtime.now()},
-    }
+    unfinished = catalogue.unfinished_filter(library["_id"], runtime.now())
     most_uploads = runtime.bounds.assets.unfinished_uploads
     begun = list(UPLOADS.of(runtime.database).find(unfinished, {"length": 1}).limit(most_uploads))
     if len(begun) >= most_uploads:

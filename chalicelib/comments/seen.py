@@ -81,8 +81,7 @@ def mark(runtime: Runtime, writing: Writing) -> int:
     }
     marks = _note(runtime, row_id, made)
     own = next((each for each in marks if each["by"] == by), made)
-    # A move of the node changes the node's part of `thing` alone.
-    if own["thing"].rpartition("/")[2] != made["thing"].rpartition("/")[2]:
+    if _comment_of(own) != _comment_of(made):
         _check_gone(runtime, own)
         as_read = {"_id": row_id, "marks": {"$elemMatch": {**own}}}
         renewed = SEEN.of(runtime.database).update_one(as_read, {"$set": {"marks.$": made}})
@@ -95,8 +94,13 @@ def mark(runtime: Runtime, writing: Writing) -> int:
 def _has_mark(runtime: Runtime, row_id: str, made: TextMark) -> bool:
     """Return whether the author's mark is of the same comment: another try of the call made it."""
     row = SEEN.of(runtime.database).find_one({"_id": row_id})
-    own = [each["thing"] for each in row["marks"] if each["by"] == made["by"]] if row else []
-    return [thing.rpartition("/")[2] for thing in own] in ([], [made["thing"].rpartition("/")[2]])
+    own = [each for each in row["marks"] if each["by"] == made["by"]] if row else []
+    return all(_comment_of(each) == _comment_of(made) for each in own)
+
+
+def _comment_of(mark: TextMark) -> str:
+    """Return the id of a mark's comment; a move changes only the node's part of `thing`."""
+    return mark["thing"].rpartition("/")[2]
 
 
 def _note(runtime: Runtime, row_id: str, made: TextMark) -> list[TextMark]:

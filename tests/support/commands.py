@@ -1,7 +1,7 @@
 """The commands that a client sends to MongoDB."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pymongo import MongoClient, monitoring
@@ -24,23 +24,6 @@ class Commands(monitoring.CommandListener):
 
     def failed(self, event: monitoring.CommandFailedEvent) -> None:
         """A command counts when it is sent."""
-
-
-class AfterFirstRead(monitoring.CommandListener):
-    """Acts once, after the answer to a client's first read."""
-
-    def __init__(self, act: Callable[[], object]) -> None:
-        self._acts = [act]
-
-    def started(self, event: monitoring.CommandStartedEvent) -> None:
-        """An act follows an answer."""
-
-    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
-        if event.command_name in ("aggregate", "find") and self._acts:
-            self._acts.pop()()
-
-    def failed(self, event: monitoring.CommandFailedEvent) -> None:
-        """A command that fails has no answer."""
 
 
 @contextmanager

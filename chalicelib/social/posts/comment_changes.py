@@ -20,7 +20,7 @@ from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import following
 from chalicelib.social.messages import NotifyFeed, Propagate
 from chalicelib.social.posts import posts
-from chalicelib.social.posts.comments import BY_TIME, OLDER_COMMENTS, act_of
+from chalicelib.social.posts.comments import BY_TIME, OLDER_COMMENTS, act_of, find_named
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import OlderComment, PostComment
 from chalicelib.social.posts.visibility import may_see_comment
@@ -170,17 +170,8 @@ def _look_for(
     session: ClientSession | None = None,
 ) -> PostComment | None:
     """Return a comment of a post from either place. None: an unknown comment."""
-    held = {"_id": post_id, "comments.id": comment_id}
-    older = {"_id": comment_id, "post_id": post_id}
-    # Twice outside a transaction: the comment may move back to the post between the two reads.
-    for _ in range(2 if session is None else 1):
-        post = posts.POSTS.of(database).find_one(held, {"comments.$": 1}, session=session)
-        if post is not None:
-            return post["comments"][0]
-        # The post first: a comment that moves off the post meanwhile is in one place at least.
-        if comment := OLDER_COMMENTS.of(database).find_one(older, session=session):
-            return comment
-    return None
+    key = (post_id, comment_id)
+    return find_named(database, [key], session).get(key)
 
 
 def _check_author(database: Database[Document], caller: Principal, comment: PostComment) -> None:

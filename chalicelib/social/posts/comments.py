@@ -75,7 +75,9 @@ def act_of(post_id: str, comment: PostComment) -> NotifyFeed:
 
 
 def find_named(
-    database: Database[Document], named: Collected[tuple[str, str]]
+    database: Database[Document],
+    named: Collected[tuple[str, str]],
+    session: ClientSession | None = None,
 ) -> dict[tuple[str, str], PostComment]:
     """Return comments by `(post id, comment id)`, wherever they are; omit missing comments."""
     if not named:
@@ -85,13 +87,13 @@ def find_named(
     held = {"comments": {"$filter": {"input": "$comments", "cond": is_named}}}
 
     def on_posts(wanted: list[str]) -> dict[tuple[str, str], PostComment]:
-        rows = posts.POSTS.of(database).find({"_id": {"$in": wanted}}, held)
+        rows = posts.POSTS.of(database).find({"_id": {"$in": wanted}}, held, session=session)
         return {(row["_id"], each["id"]): each for row in rows for each in row["comments"]}
 
     # The posts first: a comment that moves off its post meanwhile then shows in one place at least.
     found = on_posts(post_ids)
     where = {"post_id": {"$in": post_ids}, "_id": {"$in": ids}}
-    older = OLDER_COMMENTS.of(database).find(where)
+    older = OLDER_COMMENTS.of(database).find(where, session=session)
     found = {**{(each["post_id"], each["id"]): each for each in older}, **found}
     # A comment may have moved back to its post between the two reads.
     missing = {post_id for post_id, _ in set(named) - found.keys()}

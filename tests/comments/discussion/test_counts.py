@@ -1,8 +1,10 @@
 """How many replies there are, for those who may not see each of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pymongo import monitoring
 
 from chalicelib.comments import nodes, repair
 from chalicelib.comments.discussion import nodes as discussion_nodes
@@ -14,7 +16,7 @@ from chalicelib.runtime import Runtime
 from tests.comments.discussion.test_concurrency import in_threads, real_time
 from tests.comments.support.discussion import PUBLISHER, Discussion, Layout
 from tests.support.clock import Clock
-from tests.support.commands import AfterFirstRead, listening
+from tests.support.commands import listening
 
 THREADED = (Layout("documents", threaded=True), Layout("embedded", threaded=True))
 INVISIBLE: tuple[State, ...] = ("pending", "hidden")
@@ -144,6 +146,23 @@ def test_a_count_that_changes_during_the_repair_is_left_to_the_next(
     assert store.repair_replies(node) == 1
 
     assert replies(discussion, root) == {None: 2, "ann": 2, "bob": 2, "mo": 4}
+
+
+class AfterFirstRead(monitoring.CommandListener):
+    """Acts once, after the answer to a client's first read."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self._acts = [act]
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        """An act follows an answer."""
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        if event.command_name in ("aggregate", "find") and self._acts:
+            self._acts.pop()()
+
+    def failed(self, event: monitoring.CommandFailedEvent) -> None:
+        """A command that fails has no answer."""
 
 
 def test_a_reply_between_two_reads_of_the_repair_is_counted_once(discussion: Discussion) -> None:

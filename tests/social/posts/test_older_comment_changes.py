@@ -1,5 +1,6 @@
 """Comments that have left their post, or are leaving it, are edited and deleted like others."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from chalicelib.identity import Principal
 from chalicelib.social.posts import comment_changes, comments
 from tests.social.support.drivers import Town, comment, settle
 from tests.social.support.interleaving import Meantime
-from tests.support.commands import AfterFirstRead, listening
+from tests.support.commands import listening
 
 BOB = Principal("bob", "Bob")
 
@@ -159,13 +160,16 @@ def test_a_comment_that_moves_back_between_two_reads_is_found(town: Town, by: st
     made = write(town, post, 6)
     back, last = made[4], made[5]
     assert [each["_id"] for each in older(town).find()] == made[:5]
-    listener = AfterFirstRead(lambda: comment_changes.take_out(town.runtime, post, last))
+    meantime = Meantime()
+    take_out = partial(comment_changes.take_out, town.runtime, post, last)
+    meantime.before("find", comments.OLDER_COMMENTS.name, take_out)
 
-    with listening(town.runtime, listener) as runtime:
+    with listening(town.runtime, meantime) as runtime:
         if by == "find_named":
             found = comments.find_named(runtime.database, [(post, back)]).get((post, back))
         else:
             found = comment_changes._look_for(runtime.database, post, back)
 
+    assert meantime.done()
     assert found is not None
     assert found["id"] == back
