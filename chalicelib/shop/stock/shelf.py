@@ -45,8 +45,7 @@ def share(runtime: Runtime, claim: StockClaim) -> int:
         if held < min(claim.qty, claim.most) and expire(runtime, claim.stock):
             held = work()
     except OutOfStock as refusal:
-        left = claim.qty - refusal.available
-        if left > sum(each["qty"] for each in beyond_share(runtime, claim)):
+        if claim.qty - refusal.available > sum(e["qty"] for e in beyond_share(runtime, claim)):
             raise
         release(runtime, claim.stock, claim.cart)
         return 0
