@@ -14,7 +14,7 @@ from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.moderation import claims, queue
 from chalicelib.comments.moderation.forms import ClaimAnswer, QueueAnswer
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NoContent, Ok, Request, Route
 from chalicelib.http.callers import Moderator
@@ -39,7 +39,7 @@ def _declare_decisions(route: Route) -> None:
 
         With the queue's `edited_at`, the call fails if the text has changed.
         """
-        changed = edit.set_state(
+        changed = decisions.set_state(
             request.runtime, node, comment, body, Actor(moderator, body.reason or "")
         )
         return Ok(reading.placed_comment(request.runtime, changed, moderator))

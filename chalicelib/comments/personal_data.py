@@ -28,7 +28,7 @@ from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import ARRAYS, every_comment
 from chalicelib.comments.terms.rows import TERMS
 from chalicelib.comments.writing import mentioning
-from chalicelib.comments.writing.edit import change_comment
+from chalicelib.comments.writing.changes import change_comment
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.marks.shapes import FLAGGED, MARKS, marks_on

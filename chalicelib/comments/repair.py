@@ -17,7 +17,7 @@ from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, No
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.terms import upkeep as terms
-from chalicelib.comments.writing.edit import change_comment
+from chalicelib.comments.writing.changes import change_comment
 from chalicelib.database import Document
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log

@@ -10,7 +10,7 @@ from chalicelib.comments import jobs as comment_jobs
 from chalicelib.comments import nodes
 from chalicelib.comments import webhooks as comment_webhooks
 from chalicelib.comments.stores import ask
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions
 from chalicelib.messaging import Queues
 from chalicelib.notifications.events import Notify
 from chalicelib.webhooks import deliveries, events
@@ -133,7 +133,7 @@ def test_a_comment_of_before_the_hook_that_a_check_shows_has_changed(
     found = ask(desk.runtime, node, lambda store, current: store.get(current, comment))
     assert found is not None
 
-    assert edit.conclude(desk.runtime, node, found, {"state": "visible", "reasons": []})
+    assert decisions.conclude(desk.runtime, node, found, {"state": "visible", "reasons": []})
     desk.workers.drain()
 
     assert receiver.kinds == ["comment.state_changed"]

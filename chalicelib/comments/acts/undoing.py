@@ -14,7 +14,7 @@ from chalicelib.comments.log.rows import LOG, Act, key_of, thing_of
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import CommentFields
 from chalicelib.comments.store import matches
-from chalicelib.comments.writing import conflicts, edit, filing
+from chalicelib.comments.writing import conflicts, decisions, filing
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
@@ -77,7 +77,7 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
         if matches(found, still) and _is_last_change(runtime, act, found.get("act")):
             # The thirty days of spam begin anew.
             since = filing.spam_since(found, back, runtime.now())
-            edit.decide(runtime, node, found, {**back, **since}, actor)
+            decisions.decide(runtime, node, found, {**back, **since}, actor)
             return
     raise ChangedSince(facts=facts)
 

@@ -27,7 +27,7 @@ from chalicelib.comments.log.rows import BATCHES, LOG, RUNNING, Act, Batch, Name
 from chalicelib.comments.moderation import flags
 from chalicelib.comments.store import GONE, is_shadow
 from chalicelib.comments.stores import ask
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.identity import Principal
@@ -174,7 +174,7 @@ def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -
     if found["state"] == batch["wanted"] and not is_shadow(found):
         if _is_own(runtime, batch, found.get("act"), None):
             # A former worker may have ended before it settled the flags.
-            edit.settle_flags(runtime, node, found, found["state"])
+            decisions.settle_flags(runtime, node, found, found["state"])
             return "changed"
         if batch["wanted"] == "pending" or not flags.wait(runtime, node, comment_id):
             return "unchanged"
@@ -183,7 +183,7 @@ def _decide(runtime: Runtime, batch: Batch, named: NamedComment, actor: Actor) -
         said["as_shown"] = {"state": named["state"], "edited_at": named.get("edited")}
     elif "edited" in named:
         said["edited_at"] = named["edited"]
-    edit.set_state(runtime, node["_id"], comment_id, StateChange.model_validate(said), actor)
+    decisions.set_state(runtime, node["_id"], comment_id, StateChange.model_validate(said), actor)
     return "changed"
 
 

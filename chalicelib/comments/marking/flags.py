@@ -17,7 +17,7 @@ from chalicelib.comments.people.rows import check_not_joined, flag_weight, flags
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.stores import ask
-from chalicelib.comments.writing.edit import hold_back, show_again
+from chalicelib.comments.writing.decisions import hold_back, show_again
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.http.paging import Cursors, page_of

@@ -20,8 +20,8 @@ from chalicelib.comments.spam_check.origins import WORK, Origin
 from chalicelib.comments.spam_check.services import Answer, Facts, SpamCheck, service_of
 from chalicelib.comments.store import GONE, WIPED, state_for_author
 from chalicelib.comments.stores import ask
-from chalicelib.comments.writing import edit, filing
-from chalicelib.comments.writing.edit import change_comment
+from chalicelib.comments.writing import decisions, filing
+from chalicelib.comments.writing.changes import change_comment
 from chalicelib.errors import Unavailable
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
@@ -79,7 +79,7 @@ def _check(
         WORK.release(runtime, origin)
         return
     now = runtime.now()
-    if not edit.conclude(runtime, node, comment, filing.fields_of_check(comment, answer, now)):
+    if not decisions.conclude(runtime, node, comment, filing.fields_of_check(comment, answer, now)):
         # An edit, decision or deletion came between: look again.
         WORK.release(runtime, origin)
     elif answer == "discard":

@@ -1,4 +1,5 @@
 """Writing in a discussion: new comments, their edits, and every other change of a comment.
 
-Public face: `conflicts`, `draft`, `edit`, `filing`, `mentioning`, `post`, `releasing`.
+Public face: `changes`, `conflicts`, `decisions`, `draft`, `edit`, `filing`,
+`mentioning`, `post`, `releasing`.
 """

@@ -1,57 +1,30 @@
-"""Changes of comments by authors and moderators; a move of the node loses no change."""
+"""Edits and deletions of comments by their authors and by moderators."""
 
 import contextlib
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from collections.abc import Iterator
 
-from chalicelib import happenings
-from chalicelib.comments import happened, nodes
-from chalicelib.comments.discussion import pinned
-from chalicelib.comments.discussion.reading import find
-from chalicelib.comments.entries import writing as entries
-from chalicelib.comments.entries.reported import is_over
-from chalicelib.comments.entries.rows import ENTRIES, key_of
-from chalicelib.comments.errors import CommentChanged, CommentDeleted
-from chalicelib.comments.forms import CommentEdit, StateChange
+from chalicelib.comments import nodes
+from chalicelib.comments.errors import CommentChanged
+from chalicelib.comments.forms import CommentEdit
 from chalicelib.comments.judgement import JudgedText, fields_of_edit, judge
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.log.rows import Action
 from chalicelib.comments.mentions import Mention, Mentions
-from chalicelib.comments.moderation import flags, queue
+from chalicelib.comments.moderation import flags
 from chalicelib.comments.people import members
-from chalicelib.comments.people.counting import recounting
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, render_text
-from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment, State
-from chalicelib.comments.sites import settings
+from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment
 from chalicelib.comments.spam_check import origins
-from chalicelib.comments.store import (
-    GONE,
-    WIPED,
-    Full,
-    Moved,
-    counts_change,
-    is_shadow,
-    matches,
-    state_for_author,
-)
-from chalicelib.comments.stores import ask, store_of, turns
-from chalicelib.comments.stores.promotion import make_room
-from chalicelib.comments.terms import writing as terms
-from chalicelib.comments.writing import conflicts, door, filing
+from chalicelib.comments.store import WIPED, state_for_author
+from chalicelib.comments.stores import ask
+from chalicelib.comments.writing import changes, conflicts, door
 from chalicelib.comments.writing.draft import writer_of
-from chalicelib.database import Document
-from chalicelib.errors import EditWindowOver, Forbidden, Unavailable, UnknownComment
+from chalicelib.errors import EditWindowOver, Forbidden, UnknownComment
 from chalicelib.identity import Principal
-from chalicelib.marks.shapes import Outcome
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import check_moderator, moderates
-
-# The fields of a comment that a moderator's decision sets.
-DECIDED: tuple[Literal["state", "reasons", "shadow"], ...] = ("state", "reasons", "shadow")
-_ATTEMPTS = 3
+from chalicelib.sites.permissions import moderates
 
 
 def edit_comment(
@@ -92,12 +65,12 @@ def _edit(
         fields["mentions"] = mentions.people
     if moderates(caller, node["site"]):
         with _note_act(runtime, "edit", node, comment, caller) as act:
-            return _change(runtime, node, comment, {**fields, **act}, where)
+            return changes.apply(runtime, node, comment, {**fields, **act}, where)
     judged = _judge_edit(runtime, node, comment, JudgedText(text, html), caller)
     if "state" in judged:
         # Otherwise the verdict would make a comment pending that a moderator has just hidden.
         where = {**where, "state": comment["state"]}
-    changed = _change(runtime, node, comment, {**fields, **judged}, where)
+    changed = changes.apply(runtime, node, comment, {**fields, **judged}, where)
     if "checking" in judged.get("reasons", []):
         # A worker may have finished the task before this write, by the old text.
         origins.check_again(runtime, node, comment["id"])
@@ -161,103 +134,9 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller, even_hidden=True)
     with _note_act(runtime, "delete", node, comment, caller) as act:
-        _change(runtime, node, comment, {**WIPED, **act})
+        changes.apply(runtime, node, comment, {**WIPED, **act})
         if not is_author(caller, comment):
             flags.decide(runtime, node, comment, "right")
-
-
-def set_state(
-    runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, actor: Actor
-) -> PlacedComment:
-    """Show or hide a comment, hold it back or file it as spam, as a moderator of its site.
-
-    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged after a
-    change that the moderator has not seen.
-    """
-    node = nodes.find(runtime.database, node_id)
-    check_moderator(actor.who, node["site"])
-    for _ in range(_ATTEMPTS):
-        found = _check_living(find(runtime, node, comment_id, actor.who))
-        if not matches(found, wanted.as_read):
-            break
-        fields = filing.fields_of_decision(found, wanted.state, runtime.now())
-        with contextlib.suppress(CommentChanged):
-            return PlacedComment(node, decide(runtime, node, found, fields, actor))
-    raise conflicts.changed(runtime, node, comment_id, actor.who)
-
-
-def decide(
-    runtime: Runtime, node: Node, found: Comment, fields: CommentFields, actor: Actor
-) -> Comment:
-    """Apply a moderator's decision to a comment as it was found, and log the act.
-
-    Unless it is `pending`, the decision also settles the comment's flags as right or wrong. Raises
-    CommentChanged, also for a comment deleted meanwhile.
-    """
-    thing = acts.comment_thing(node, found)
-    # The condition makes the log true: the act changes exactly the state that it names.
-    where: CommentFields = {"state": found["state"], "edited": found["edited"]}
-    before: Document = {name: found[name] for name in DECIDED if name in found}
-    with acts.noting(runtime, actor, "state", thing, ActChange(before, fields)) as act:
-        is_reported = origins.note_decision(runtime, node, found["id"], fields["state"])
-        changed = _change(runtime, node, found, {**fields, "act": act.id}, where)
-        settle_flags(runtime, node, found, changed["state"])
-    if is_reported:
-        origins.send(runtime, node, found["id"])
-    return changed
-
-
-def settle_flags(runtime: Runtime, node: Node, found: Comment, decided: State) -> None:
-    """Settle the flags of a comment by the state that a moderator gave it; idempotent."""
-    if decided == "pending":
-        return
-    outcome: Outcome = "wrong" if decided == "visible" else "right"
-    if flags.decide(runtime, node, found, outcome) and outcome == "wrong":
-        # One of these flags may have held the comment back a moment ago.
-        show_again(runtime, node, found["id"])
-
-
-def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields) -> bool:
-    """Apply the conclusion of a check, a confirmation or a count of flags to a comment.
-
-    Returns False if the comment has changed since.
-    """
-    where: CommentFields = {"state": found["state"], "edited": found["edited"]}
-    if found.get("reasons"):
-        # Another conclusion may have removed its own reason meanwhile.
-        where["reasons"] = found["reasons"]
-    if is_shadow(found):
-        # A moderator's decision ends the shadow, perhaps in the same state.
-        where["shadow"] = found.get("shadow")
-    try:
-        _change(runtime, node, found, fields, where)
-    except CommentChanged:
-        return False
-    return True
-
-
-def hold_back(runtime: Runtime, node: Node, found: Comment) -> bool:
-    """Make a flagged visible comment wait for a moderator.
-
-    Returns False if the comment has changed since it was found.
-    """
-    return conclude(runtime, node, found, {"state": "pending", "reasons": ["flagged"]})
-
-
-def show_again(runtime: Runtime, node: Node, comment_id: str) -> bool:
-    """Show a comment again that flags held back while a moderator found the flags wrong.
-
-    The call that holds it back and the call that decides both end with this, so that the later
-    call sees the writes of both. Returns False if the comment stays as it is.
-    """
-    entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id))
-    most = 100 * settings.in_force(runtime, node)["flags_hold"]
-    if entry is None or is_over(entry, most):
-        return False
-    found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
-    if found is None or found["state"] != "pending" or found.get("reasons") != ["flagged"]:
-        return False
-    return conclude(runtime, node, found, {"state": "visible", "reasons": []})
 
 
 def _find_own(
@@ -283,94 +162,7 @@ def _find_own(
     sees = comment is not None and viewer(caller, node["site"]).sees(comment)
     if comment is None or not (sees or (own and even_hidden)):
         raise UnknownComment
-    _check_living(comment)
+    changes.check_living(comment)
     if not own and not moderates(caller, node["site"]):
         raise Forbidden("You did not write this comment")
     return node, comment
-
-
-def _check_living(comment: Comment) -> Comment:
-    if comment["state"] in GONE:
-        raise CommentDeleted
-    return comment
-
-
-def _change(
-    runtime: Runtime,
-    node: Node,
-    comment: Comment,
-    fields: CommentFields,
-    where: CommentFields | None = None,
-) -> Comment:
-    """Change a comment and return it.
-
-    Raises CommentChanged if it lacks the values of `where` or is gone; without `where`,
-    UnknownComment if it is gone.
-    """
-    thing = happened.name_of(node["_id"], comment["id"])
-    author = comment["author"]["id"] if comment["author"] and "state" in fields else None
-    with (
-        happenings.telling(runtime, node["site"], happened.KIND, thing),
-        recounting(runtime, node["site"], author),
-    ):
-        changed = change_comment(runtime, node, comment["id"], fields, where)
-    if changed is None and where:
-        raise CommentChanged
-    if changed is None:
-        # Another call has deleted it since it was found.
-        raise UnknownComment
-    return changed
-
-
-def change_comment(
-    runtime: Runtime,
-    node: Node,
-    comment_id: str,
-    fields: CommentFields,
-    where: CommentFields | None = None,
-) -> Comment | None:
-    """Set fields of a comment that has the values of `where`; return the changed comment.
-
-    Returns None for a comment that is unknown, deleted, or lacks these values. Raises Unavailable
-    if a move of the node outlasts the budget of time.
-    """
-    nodes.touch(runtime, node["_id"])
-    # Changes that each generation's counts still lack, since a move prevented the confirmation.
-    owed: dict[tuple[str, int], Counter[str]] = {}
-    changed: Comment | None = None
-    raised: Mapping[str, int] = nodes.RAISED
-    for current in turns(runtime, node):
-        generation = (current["_id"], current["generation"])
-        try:
-            result = store_of(runtime, current).change(current, comment_id, fields, where or {})
-        except (Moved, Full) as refused:
-            if isinstance(refused, Full):
-                make_room(runtime, current)
-            continue
-        if result is not None:
-            changed = result.after
-            if result.counted:
-                return _settle(runtime, current, changed)
-            raised = nodes.version_change(result.before, result.after)
-            delta = counts_change(result.before["state"], result.after["state"])
-            owed.setdefault(generation, Counter()).update(delta)
-        if generation not in owed or _confirm(runtime, current, owed[generation], raised):
-            return _settle(runtime, current, changed)
-    raise Unavailable("The discussion is being moved")
-
-
-def _confirm(
-    runtime: Runtime, node: Node, owed: Mapping[str, int], raised: Mapping[str, int]
-) -> bool:
-    return nodes.count(runtime.database, node, dict(owed), raised)
-
-
-def _settle(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | None:
-    if changed is not None:
-        queue.settle(runtime.database, node, changed)
-        if changed["state"] in GONE:
-            pinned.take_down(runtime.database, node["_id"], [changed["id"]])
-        entries.settle(runtime.database, node, changed, entries.owed_since(runtime, node))
-        terms.settle(runtime, node, changed)
-        happened.notify(runtime, node, changed["id"])
-    return changed

@@ -15,7 +15,7 @@ from chalicelib.comments.rendered import RENDERER, plain_html, render_text
 from chalicelib.comments.rendered import places as places_of
 from chalicelib.comments.shapes import Comment, CommentFields, Node
 from chalicelib.comments.stores import ask
-from chalicelib.comments.writing.edit import change_comment
+from chalicelib.comments.writing.changes import change_comment
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.people.features import Step

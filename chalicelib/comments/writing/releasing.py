@@ -15,7 +15,7 @@ from chalicelib.comments.people.rows import PEOPLE, Person, person_id, status_of
 from chalicelib.comments.shapes import Comment, PlacedComment
 from chalicelib.comments.store import state_for_author
 from chalicelib.comments.stores import ask
-from chalicelib.comments.writing import edit, filing
+from chalicelib.comments.writing import decisions, filing
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.runtime import Runtime
@@ -90,7 +90,7 @@ def _release(
             if found is None or not _waits(found):
                 return None
             fields = filing.fields_of_release(found, is_shadowed=is_shadowed)
-            if edit.conclude(runtime, node, found, fields):
+            if decisions.conclude(runtime, node, found, fields):
                 return {**found, **fields}
     raise Unavailable("Other calls keep changing the comment")
 

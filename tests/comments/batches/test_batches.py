@@ -8,7 +8,7 @@ import pytest
 from chalicelib.comments import jobs
 from chalicelib.comments.log.rows import BATCHES, KEPT, LOG
 from chalicelib.comments.shapes import PlacedComment
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
@@ -309,13 +309,13 @@ def test_a_moderator_who_is_erased_while_their_batch_runs_is_in_no_later_act(
 ) -> None:
     ids = write(client, "ann", 3)
     begun = moderator.post(BATCHES_PATH, site="blog", state="hidden", person="ann").json
-    decide = edit.set_state
+    decide = decisions.set_state
 
     def erase_then_decide(given: Runtime, *rest: Any) -> PlacedComment:
         erase_moderator(given)
         return decide(given, *rest)
 
-    monkeypatch.setattr(edit, "set_state", erase_then_decide)
+    monkeypatch.setattr(decisions, "set_state", erase_then_decide)
     workers.drain()
 
     assert read(moderator, begun["id"])["status"] == "stopped"

@@ -15,7 +15,7 @@ from chalicelib.comments.forms import NewComment, StateChange
 from chalicelib.comments.jobs import run_due
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.writing import edit, post
+from chalicelib.comments.writing import decisions, edit, post
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import PEOPLE, Discussion, Layout
@@ -57,7 +57,7 @@ def _change(discussion: Discussion, state: str) -> Callable[[Runtime], object]:
     wanted = StateChange.model_validate({"state": state})
     comment, mo = discussion.post("changes")["id"], PEOPLE["mo"]
     assert mo is not None
-    return lambda ending: edit.set_state(ending, "a-page", comment, wanted, Actor(mo))
+    return lambda ending: decisions.set_state(ending, "a-page", comment, wanted, Actor(mo))
 
 
 @pytest.mark.parametrize("state", ["hidden", "pending"])

@@ -12,7 +12,7 @@ from chalicelib.comments.errors import NodeExists, NodeMoved, UnknownNode
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import Added
-from chalicelib.comments.writing import edit, post
+from chalicelib.comments.writing import changes, post
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.comments.discussion.test_concurrency import in_threads, real_time
@@ -55,14 +55,14 @@ def test_a_change_that_was_copied_is_not_counted_twice(
     """The node moves between a deletion and its confirmation."""
     discussion = Discussion.make(runtime, layout, OLD)
     kept, gone = (discussion.post(text)["id"] for text in ("kept", "gone"))
-    confirm = edit._confirm
+    confirm = changes._confirm
 
     def moving_first(*args: Any) -> bool:
-        monkeypatch.setattr(edit, "_confirm", confirm)
+        monkeypatch.setattr(changes, "_confirm", confirm)
         relocation.relocate(runtime, OLD, NEW)
         return confirm(*args)
 
-    monkeypatch.setattr(edit, "_confirm", moving_first)
+    monkeypatch.setattr(changes, "_confirm", moving_first)
     discussion.delete(gone)
     if layout.store == "embedded":
         relocation.relocate(runtime, OLD, NEW)

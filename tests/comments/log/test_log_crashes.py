@@ -14,7 +14,7 @@ from chalicelib.comments.log.rows import LOG, Act
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.stores import ask
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
@@ -31,7 +31,7 @@ def toggled(discussion: Discussion, comment: str) -> Callable[[Runtime], object]
     def call(ending: Runtime) -> object:
         state = "visible" if discussion.stored()[comment]["state"] == "hidden" else "hidden"
         wanted = StateChange.model_validate({"state": state})
-        return edit.set_state(ending, discussion.node_id, comment, wanted, Actor(MO))
+        return decisions.set_state(ending, discussion.node_id, comment, wanted, Actor(MO))
 
     return call
 
@@ -109,7 +109,7 @@ def test_an_act_whose_discussion_moved_before_the_next_is_told(
     moved = relocation.relocate(runtime, discussion.node_id, f"{discussion.node_id}-moved")
     wanted = StateChange.model_validate({"state": "visible"})
     assert MO is not None
-    edit.set_state(runtime, moved["_id"], comment, wanted, Actor(MO))
+    decisions.set_state(runtime, moved["_id"], comment, wanted, Actor(MO))
 
     clock.advance(minutes=16)
     upkeep.sweep(runtime)

@@ -8,7 +8,7 @@ from chalicelib.comments.errors import CommentChanged
 from chalicelib.comments.forms import StateChange
 from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.log.rows import LOG
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion
@@ -27,7 +27,7 @@ def test_of_decisions_at_once_each_says_truly_what_it_changed(
         for number in range(DECISIONS):
             wanted = StateChange.model_validate({"state": ("hidden", "visible")[number % 2]})
             with contextlib.suppress(CommentChanged):
-                edit.set_state(runtime, discussion.node_id, comment, wanted, Actor(who))
+                decisions.set_state(runtime, discussion.node_id, comment, wanted, Actor(who))
                 done += 1
         return done
 

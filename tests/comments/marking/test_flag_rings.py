@@ -11,7 +11,7 @@ from chalicelib.comments.entries.rows import ENTRIES, WHILE_QUEUED
 from chalicelib.comments.marking import flags as marking_flags
 from chalicelib.comments.moderation import flags
 from chalicelib.comments.people.rows import PEOPLE
-from chalicelib.comments.writing.edit import hold_back
+from chalicelib.comments.writing.decisions import hold_back
 from chalicelib.runtime import Runtime
 from tests.comments.support.flagging import (
     NODE,

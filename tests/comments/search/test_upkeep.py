@@ -18,7 +18,7 @@ from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.terms import upkeep
 from chalicelib.comments.terms.rows import TERMS
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions, edit
 from chalicelib.comments.writing.post import post_comment
 from chalicelib.database import delete_some
 from chalicelib.runtime import Runtime
@@ -223,7 +223,7 @@ def _hide(path: str, state: str) -> Callable[[Runtime], object]:
     *_, node, _, comment = path.split("/")
     wanted, mo = StateChange.model_validate({"state": state}), PEOPLE["mo"]
     assert mo is not None
-    return lambda ending: edit.set_state(ending, node, comment, wanted, Actor(mo))
+    return lambda ending: decisions.set_state(ending, node, comment, wanted, Actor(mo))
 
 
 def _edit(path: str) -> Callable[[Runtime], object]:

@@ -11,7 +11,7 @@ from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.sign_in import confirming
 from chalicelib.comments.stores import ask
 from chalicelib.comments.stores.documents import COMMENTS as COMMENT_ROWS
-from chalicelib.comments.writing import draft, edit, releasing
+from chalicelib.comments.writing import decisions, draft, releasing
 from chalicelib.database import upsert
 from chalicelib.mail.rows import LETTERS
 from chalicelib.runtime import LONGEST_RUN, Runtime
@@ -223,7 +223,7 @@ def test_a_comment_that_others_keep_changing_is_released_by_a_later_run(
 ) -> None:
     site.guest().post(COMMENTS, text="A fine evening")
     with monkeypatch.context() as patch:
-        patch.setattr(edit, "conclude", lambda *_: False)
+        patch.setattr(decisions, "conclude", lambda *_: False)
         assert site.press().status == 302
         assert tend(site) == 0
 
@@ -257,7 +257,7 @@ def test_a_conclusion_from_other_reasons_changes_nothing(site: GuestSite, runtim
     assert found is not None
     stale: Any = {**found, "reasons": ["checking", "unconfirmed"]}
 
-    assert not edit.conclude(runtime, node, stale, {"reasons": ["unconfirmed"]})
+    assert not decisions.conclude(runtime, node, stale, {"reasons": ["unconfirmed"]})
 
 
 def test_a_shadowed_guest_alone_sees_what_they_have_confirmed(site: GuestSite) -> None:

@@ -10,7 +10,7 @@ from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.services import Answer, Facts
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import changes
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.comments.support.checking import SITE_URL, Service, go_on, write
@@ -77,14 +77,14 @@ def test_a_late_message_leaves_the_check_of_an_edit_to_come(
 ) -> None:
     comment, service = write(runtime, discussion), Service("ham")
     go_on(runtime, clock, service)
-    change = edit._change
+    change = changes.apply
 
     def after_a_late_message(*given: Any) -> Any:
         checking.run(runtime, f"{discussion.node_id}/{comment}", service)
         return change(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(edit, "_change", after_a_late_message)
+        patched.setattr(changes, "apply", after_a_late_message)
         assert discussion.edit(comment, "good-bye", by="ann")["state"] == "pending"
     go_on(runtime, clock, service)
 

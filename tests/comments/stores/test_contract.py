@@ -18,7 +18,7 @@ from chalicelib.comments.errors import CommentDeleted, CommentTooLarge, NodeLock
 from chalicelib.comments.shapes import State
 from chalicelib.comments.store import Order
 from chalicelib.comments.stores import store_of
-from chalicelib.comments.writing import draft, edit
+from chalicelib.comments.writing import changes, draft
 from chalicelib.errors import UnknownComment
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
@@ -263,7 +263,7 @@ def test_an_export_has_each_comment_once_while_their_states_change(
         for state, comment_id in itertools.product(states * 50, ids):
             if stop.is_set():
                 return
-            edit.change_comment(runtime, node, comment_id, {"state": state})
+            changes.change_comment(runtime, node, comment_id, {"state": state})
 
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(moderate)
@@ -291,7 +291,7 @@ def test_of_two_changes_of_a_comment_as_it_was_read_one_is_made(
     """As the answer of a spam service, and the confirmation of the author's address."""
     comment = discussion.post("waits")
     waiting: Any = {"state": "pending", **read}
-    edit.change_comment(runtime, discussion.node, comment["id"], waiting)
+    changes.change_comment(runtime, discussion.node, comment["id"], waiting)
     (name,) = read
     done: list[object] = []
 

@@ -25,7 +25,7 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.promotion import move
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions, edit
 from chalicelib.comments.writing.post import post_comment
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
@@ -131,7 +131,7 @@ class Discussion:
         assert moderator is not None
         wanted = StateChange.model_validate({"state": state})
         actor = Actor(moderator)
-        return edit.set_state(self.runtime, self.node_id, comment_id, wanted, actor).comment
+        return decisions.set_state(self.runtime, self.node_id, comment_id, wanted, actor).comment
 
     def move(self, store: StoreName) -> Node:
         return move(self.runtime, self.node_id, store)

@@ -8,7 +8,7 @@ from pymongo import MongoClient
 
 from chalicelib.comments.forms import NewComment, StateChange
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.writing import edit, post
+from chalicelib.comments.writing import decisions, edit, post
 from chalicelib.database import Document, open_database
 from chalicelib.errors import Problem
 from chalicelib.identity import Principal
@@ -43,7 +43,7 @@ def main(uri: str, database: str, node_ids: str) -> None:
                     edit.delete_comment(runtime, node, other or "", mo)
                 case _:
                     wanted = StateChange.model_validate({"state": rng.choice(STATES)})
-                    edit.set_state(runtime, node, other or "", wanted, Actor(mo))
+                    decisions.set_state(runtime, node, other or "", wanted, Actor(mo))
         except Problem:
             continue
 

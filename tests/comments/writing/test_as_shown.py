@@ -10,7 +10,7 @@ import pytest
 from chalicelib.comments.errors import CommentChanged
 from chalicelib.comments.forms import CommentEdit, StateChange
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.writing import edit
+from chalicelib.comments.writing import decisions, edit
 from chalicelib.identity import Principal
 from tests.comments.support.discussion import Discussion
 from tests.support.http_client import Client
@@ -197,7 +197,7 @@ def edit_text(discussion: Discussion, comment: str, who: Principal) -> object:
 
 def decide(discussion: Discussion, comment: str, who: Principal) -> object:
     wanted = StateChange.model_validate({"state": "pending", "as_shown": NEVER_EDITED})
-    return edit.set_state(discussion.runtime, discussion.node_id, comment, wanted, Actor(who))
+    return decisions.set_state(discussion.runtime, discussion.node_id, comment, wanted, Actor(who))
 
 
 @pytest.mark.parametrize("kinds", [(edit_text, edit_text), (decide, decide), (edit_text, decide)])

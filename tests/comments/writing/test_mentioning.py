@@ -14,7 +14,7 @@ from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.mentions import NOBODY
 from chalicelib.comments.repair import render_again
 from chalicelib.comments.writing import mentioning
-from chalicelib.comments.writing.edit import change_comment
+from chalicelib.comments.writing.changes import change_comment
 from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import everything
