@@ -198,6 +198,14 @@ class OrderNotPaid(Problem):
     title = "This order was not paid"
 
 
+class OrderRefunded(Problem):
+    """All units of the order were refunded, so there is nothing to send."""
+
+    status = 409
+    code = "order_refunded"
+    title = "This order was refunded"
+
+
 class RefundTooLarge(Problem):
     """The order has too few units or too little money left, or 100 refunds; nothing is refunded."""
 

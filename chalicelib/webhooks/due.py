@@ -26,9 +26,9 @@ MOST_AT_ONCE = 500
 _STEP = 5
 
 
-def push(event: DueEvent) -> Document:
-    """Return the argument of `$push` that stores an event; beyond `MAX_DUE`, the oldest go."""
-    return {"due_events": {"$each": [event], "$slice": -MAX_DUE}}
+def push(*events: DueEvent) -> Document:
+    """Return the argument of `$push` that stores events; beyond `MAX_DUE`, the oldest go."""
+    return {"due_events": {"$each": [*events], "$slice": -MAX_DUE}}
 
 
 def deliver(

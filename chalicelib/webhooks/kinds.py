@@ -18,7 +18,9 @@ CommentKind = Literal[
     "comment.deleted",
     "comment.flagged",
 ]
-OrderKind = Literal["order.paid", "order.shipped", "order.cancelled", "order.refunded"]
+# The kinds of which a buyer with an account is notified, too.
+BuyerKind = Literal["order.paid", "order.shipped", "order.cancelled", "order.refunded"]
+OrderKind = BuyerKind | Literal["order.refund_failed"]
 PageKind = Literal["page.published", "page.unpublished"]
 # The kinds that a hook chooses.
 Kind = CommentKind | OrderKind | PageKind
@@ -53,14 +55,14 @@ class CommentEvent(TypedDict):
 class OrderEventData(TypedDict):
     """An order at the time of its event, without its buyer and its lines.
 
-    `refunded_micros`: the amount of a refund; 0 in other events.
+    `amount_micros`: of the refund that was made or failed; None in other events.
     """
 
     id: Annotated[str, Field(max_length=100)]
     site: SiteId
     state: Literal["paid", "done", "declined", "void"]
     total_micros: Annotated[int, Field(ge=0)]
-    refunded_micros: Annotated[int, Field(ge=0)]
+    amount_micros: Annotated[int, Field(ge=0)] | None
     currency: Annotated[str, Field(max_length=3)]
     at: Instant
 
@@ -125,6 +127,7 @@ KINDS: Mapping[str, EventKind] = {
     "order.shipped": EventKind("The publisher marked an order as sent", OrderEvent),
     "order.cancelled": EventKind("An order ended without its payment", OrderEvent),
     "order.refunded": EventKind("Money of an order went back to its buyer", OrderEvent),
+    "order.refund_failed": EventKind("Money of a refund did not reach its buyer", OrderEvent),
     "page.published": EventKind("Readers see a page, or a new text of it", PageEvent),
     "page.unpublished": EventKind("Readers see a page no more", PageEvent),
     TRIAL: EventKind("The publisher tries a hook", TrialEvent),

@@ -127,7 +127,7 @@ def sign_in(page: Page, site: Site, client: Client, sub: str) -> None:
 
 
 def test_what_a_guest_put_in_is_theirs_who_signs_in(
-    site: Site, open_page: OpenPage, client: Client
+    site: Site, open_page: OpenPage, client: Client, publisher: Client
 ) -> None:
     page = open_page(site)
     buy(page, SKU)
@@ -143,6 +143,10 @@ def test_what_a_guest_put_in_is_theirs_who_signs_in(
     expect(page.get_by_role("listitem").filter(has_text="paid")).to_contain_text("Moby-Dick")
     (mine,) = client.as_("ann").get("/users/me/orders").json["orders"]
     assert mine["state"] == "done"
+    publisher.post(f"/orders/{mine['id']}/refund", key="r1", restock=True)
+    for _ in range(2):
+        page.get_by_text("Your orders").click()
+    expect(page.get_by_role("listitem").filter(has_text="paid")).to_contain_text("€18.99 refunded")
 
 
 def test_past_orders_are_listed_once_however_often_they_are_opened(

@@ -44,9 +44,11 @@ export const endOf = ({ reason }) => (reason === "declined" || reason === "cance
 /** @param {Order} order @param {CartWords} words */
 function pastOrder(order, { t, money, locale }) {
   const state = order.sent ? "sent" : order.state === "done" || order.state === "void" ? order.state : "paying";
+  const facts = [new Date(order.at).toLocaleDateString(locale), t(`state_${state}`)];
+  if (order.refunded_micros) facts.push(t("refunded", { amount: money(order.refunded_micros, order.currency) }));
   return h("li", {},
     h("span", {}, h("b", { dir: "auto" }, order.lines.map((line) => `${line.qty} × ${line.title}`).join(", ")),
-      h("small", {}, `${new Date(order.at).toLocaleDateString(locale)} · ${t(`state_${state}`)}`)),
+      h("small", {}, facts.join(" · "))),
     h("span", { class: "price" }, money(order.total_micros, order.currency)));
 }
 

@@ -4,12 +4,18 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.shop.orders.shapes import Order
+from chalicelib.shop.payments.records import Refund
 from chalicelib.webhooks.kinds import OrderEventData, OrderKind
 from chalicelib.webhooks.rows import DueEvent
 
 
 def event_of(
-    order: Order, kind: OrderKind, at: datetime, *, number: str = "", refunded_micros: int = 0
+    order: Order,
+    kind: OrderKind,
+    at: datetime,
+    *,
+    number: str = "",
+    amount_micros: int | None = None,
 ) -> DueEvent:
     """Return an event of an order; `order` is the order before the change that causes the event.
 
@@ -21,10 +27,15 @@ def event_of(
         "site": order["site"],
         "state": states.get(kind, order["state"]),
         "total_micros": order["total_micros"],
-        "refunded_micros": refunded_micros,
+        "amount_micros": amount_micros,
         "currency": order["currency"],
         "at": order["at"],
     }
     name = kind.partition(".")[2]
     event_id = "-".join(filter(None, (order["_id"], name, number)))
     return {"id": event_id, "kind": kind, "at": at, "data": {**data}}
+
+
+def refund_number(index: int, refund: Refund) -> str:
+    """Return the number of a refund's events, by its index in its payment and its try."""
+    return f"{index}-{refund.get('again', 0)}"

@@ -5,7 +5,7 @@ with order pages notifies its buyers.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import cast, get_args
 
 from chalicelib.identity import Principal
 from chalicelib.notifications import events
@@ -16,19 +16,29 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.errors import UnknownShop
 from chalicelib.shop.orders.shapes import ORDERS, Order
-from chalicelib.webhooks.kinds import OrderKind
+from chalicelib.webhooks.kinds import BuyerKind
 from chalicelib.webhooks.rows import DueEvent
 
 
 def notify(runtime: Runtime, due: Sequence[DueEvent]) -> None:
     """Notify buyers of orders' due events, if they have accounts; a repeat changes nothing."""
-    told = [each for each in due if _page_of(runtime, each["data"]["site"], each["data"]["id"])]
+    told = [each for each in due if _concerns_buyer(runtime, each)]
     read_at = runtime.now()
     orders = _find(runtime, {each["data"]["id"] for each in told})
     for event in told:
         order = orders.get(event["data"]["id"])
         if order is not None and order["user"] is not None:
             events.agree(runtime, _notification(event, order["user"]), read_at)
+
+
+def _concerns_buyer(runtime: Runtime, event: DueEvent) -> bool:
+    """Return whether an event's buyer is notified of it, on a page that shows their order.
+
+    A failed refund is the seller's to repeat.
+    """
+    data = event["data"]
+    is_theirs = event["kind"] in get_args(BuyerKind)
+    return is_theirs and _page_of(runtime, data["site"], data["id"]) is not None
 
 
 def _notification(event: DueEvent, buyer: str) -> NotificationEvent:
@@ -38,8 +48,7 @@ def _notification(event: DueEvent, buyer: str) -> NotificationEvent:
         thing=event["data"]["id"],
         by="",
         at=event["at"],
-        # All events of orders and payments have an order's kind.
-        recipients={buyer: cast("OrderKind", event["kind"])},
+        recipients={buyer: cast("BuyerKind", event["kind"])},
         # An order's steps are final: no event withdraws an earlier notification.
         is_new=True,
     )

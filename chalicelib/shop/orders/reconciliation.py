@@ -16,7 +16,7 @@ from chalicelib.errors import Problem, Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import DISPUTES, REFUNDS_FAILED
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders.events import event_of
+from chalicelib.shop.orders.events import event_of, refund_number
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.shapes import ORDERS, Order, charge_of
 from chalicelib.shop.payments import providers, records
@@ -30,6 +30,7 @@ from chalicelib.shop.payments.records import (
     provider_key,
 )
 from chalicelib.webhooks import due
+from chalicelib.webhooks.kinds import OrderKind
 from chalicelib.webhooks.rows import DueEvent
 
 _ATTEMPTS = 10
@@ -228,13 +229,24 @@ def _is_failure(refund: Refund, failed: set[str | None]) -> bool:
 def _events_of(
     runtime: Runtime, order: Order, payment: OrderPayment, before: _Sums, after: _Sums
 ) -> list[DueEvent]:
-    """Return the event of refunds made without Plaza; no event if their sum has not risen."""
-    amount = after["elsewhere_micros"] - before["elsewhere_micros"]
-    if amount <= 0:
-        return []
-    number = f"elsewhere-{payment.get('version', 0)}"
+    """Return the events of failed refunds, and of the change of refunds made without Plaza.
+
+    The amounts of an order's refunds less those of its failed refunds are what its buyer has back.
+    """
+    changed: list[tuple[OrderKind, str, int]] = []
+    for index, (old, new) in enumerate(zip(before["refunds"], after["refunds"], strict=True)):
+        if old["state"] != new["state"]:
+            number = refund_number(index, new)
+            changed.append(("order.refund_failed", number, new["amount_micros"]))
+    more = after["elsewhere_micros"] - before["elsewhere_micros"]
+    if more:
+        kind: OrderKind = "order.refunded" if more > 0 else "order.refund_failed"
+        changed.append((kind, f"elsewhere-{payment.get('version', 0)}", abs(more)))
     now = runtime.now()
-    return [event_of(order, "order.refunded", now, number=number, refunded_micros=amount)]
+    return [
+        event_of(order, kind, now, number=number, amount_micros=amount)
+        for kind, number, amount in changed
+    ]
 
 
 def _record(
@@ -242,8 +254,8 @@ def _record(
 ) -> bool:
     """Store the fields and events; return False if the payment has changed since the read."""
     change: Document = {"$set": dict(sums), "$inc": {"version": 1}}
-    for event in events:
-        change["$push"] = due.push(event)
+    if events:
+        change["$push"] = due.push(*events)
     if not any(each["state"] in _UNFINISHED for each in sums["refunds"]):
         change["$unset"] = {"owed": ""}
     this = records.version_filter(payment)

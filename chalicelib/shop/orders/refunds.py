@@ -17,7 +17,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import OrderNotPaid, RefundRefused, RefundTooLarge
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.allocation import paid_for
-from chalicelib.shop.orders.events import event_of
+from chalicelib.shop.orders.events import event_of, refund_number
 from chalicelib.shop.orders.reconciliation import reconcile
 from chalicelib.shop.orders.shapes import Order, charge_of, find
 from chalicelib.shop.payments import providers, records
@@ -209,9 +209,9 @@ def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund)
         except PaymentRefused:
             _note(runtime, payment, refund, "refused")
             return
-        number = f"{payment['refunds'].index(refund)}-{refund.get('again', 0)}"
+        number = refund_number(payment["refunds"].index(refund), refund)
         event = event_of(
-            order, "order.refunded", runtime.now(), number=number, refunded_micros=amount
+            order, "order.refunded", runtime.now(), number=number, amount_micros=amount
         )
         _note(runtime, payment, refund, "made" if refund["restock"] else "done", event)
     if refund["restock"]:
@@ -336,6 +336,12 @@ def _amount(
     after = {sku: back.get(sku, 0) + wanted.get(sku, 0) for sku in {**back, **wanted}}
     given = sum(each["amount_micros"] for each in _taken_on(payment) if each["units"])
     return min(left, max(paid_for(order, after) - given, 0))
+
+
+def is_all_back(order: Order, payment: OrderPayment) -> bool:
+    """Return whether refunds that the provider has not refused name all units of an order."""
+    back = _units_back(payment)
+    return all(back.get(line["sku"], 0) >= line["qty"] for line in order["lines"])
 
 
 def _units_back(payment: OrderPayment) -> dict[str, int]:

@@ -23,6 +23,7 @@ from chalicelib.shop.errors import (
     NotForSale,
     OrderDecided,
     OrderNotPaid,
+    OrderRefunded,
     OrderUnfinished,
     OutOfStock,
     PaymentsNotSetUp,
@@ -205,17 +206,20 @@ def _declare_selling(route: Route) -> None:
         )
         return Ok(order_answer(sold, payment))
 
-    @route("POST", "/orders/{order}/sent", raises=(UnknownOrder, OrderNotPaid))
+    @route("POST", "/orders/{order}/sent", raises=(UnknownOrder, OrderNotPaid, OrderRefunded))
     def send_order(request: Request, order: OrderId, publisher: Publisher) -> Ok[OrderAnswer]:
         """Mark an order as sent; the first time counts."""
         sold = reading.sold_by(request.runtime, order, publisher)
         if sold["state"] != "done":
             raise OrderNotPaid
+        payment = records.find(request.runtime.database, order)
+        if sold["sent"] is None and payment is not None and refunds.is_all_back(sold, payment):
+            raise OrderRefunded
         now, rows = request.runtime.now(), ORDERS.of(request.runtime.database)
         shipped = due.push(event_of(sold, "order.shipped", now))
         rows.update_one({"_id": order, "sent": None}, {"$set": {"sent": now}, "$push": shipped})
         found = find(request.runtime.database, order) or sold
-        return Ok(order_answer(found, records.find(request.runtime.database, order)))
+        return Ok(order_answer(found, payment))
 
 
 def _may_ask(runtime: Runtime, order: Order) -> bool:

@@ -139,7 +139,8 @@ def test_a_refund_that_came_back_and_is_made_again_is_told_again(shop: Shop) -> 
     shop.tend()
     shop.refund(order, "back", lines={SKU: 1})
 
-    assert shop.kinds().count("order.refunded") == 2
+    # That the refund failed is its seller's matter, who hears of it by a webhook.
+    assert [each for each in shop.kinds() if "refund" in each] == ["order.refunded"] * 2
 
 
 def test_a_guests_order_tells_nobody_until_it_is_claimed(shop: Shop) -> None:

@@ -275,3 +275,20 @@ def test_an_order_is_sent_once_it_is_paid(client: Client, clock: Clock) -> None:
     assert paula.post(f"/orders/{order}/sent").json["sent"] == first
     other = client.as_("pat", roles=["publisher"], sites=["beta"])
     assert other.post(f"/orders/{order}/sent").code == "unknown_order"
+
+
+def test_an_order_whose_units_are_all_refunded_is_not_sent(client: Client) -> None:
+    paula = stocked(client)
+    _, order = bought(client, MOBY_HARD=2)
+    paula.post(f"/orders/{order}/refund", restock=True, key="first", lines={SKU: 1})
+    _, other = bought(client, MOBY_HARD=1)
+    assert paula.post(f"/orders/{other}/sent").status == 200
+    paula.post(f"/orders/{order}/refund", restock=True, key="second")
+    paula.post(f"/orders/{other}/refund", restock=False, key="after")
+
+    refused = paula.post(f"/orders/{order}/sent")
+
+    assert (refused.status, refused.code) == (409, "order_refunded")
+    assert paula.get(f"/orders/{order}").json["order"]["sent"] is None
+    # What was sent before its refund stays sent.
+    assert paula.post(f"/orders/{other}/sent").json["sent"]

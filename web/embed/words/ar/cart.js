@@ -51,6 +51,7 @@ export default {
   state_done: "مدفوع",
   state_sent: "مُرسل",
   state_void: "لم يُشترَ",
+  refunded: "أُعيد {amount}",
   unknown_shop: "لا يوجد متجر هنا.",
   unknown_cart: "لم تعد هذه السلة موجودة.",
   unknown_order: "لم يعد هذا الطلب موجودًا.",

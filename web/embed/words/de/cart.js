@@ -47,6 +47,7 @@ export default {
   state_done: "bezahlt",
   state_sent: "verschickt",
   state_void: "nicht gekauft",
+  refunded: "{amount} zurückgezahlt",
   unknown_shop: "Hier gibt es keinen Laden.",
   unknown_cart: "Diesen Warenkorb gibt es nicht mehr.",
   unknown_order: "Diese Bestellung gibt es nicht mehr.",

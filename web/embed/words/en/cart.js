@@ -47,6 +47,7 @@ export default {
   state_done: "paid",
   state_sent: "sent",
   state_void: "not bought",
+  refunded: "{amount} refunded",
   unknown_shop: "There is no shop here.",
   unknown_cart: "This cart is no longer there.",
   unknown_order: "This order is no longer there.",

@@ -46,6 +46,7 @@ export default {
   state_done: "支払い済み",
   state_sent: "発送済み",
   state_void: "未購入",
+  refunded: "{amount}を返金",
   unknown_shop: "ここにショップはありません。",
   unknown_cart: "このカートはもうありません。",
   unknown_order: "この注文はもうありません。",

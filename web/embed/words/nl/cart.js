@@ -47,6 +47,7 @@ export default {
   state_done: "betaald",
   state_sent: "verzonden",
   state_void: "niet gekocht",
+  refunded: "{amount} terugbetaald",
   unknown_shop: "Er is hier geen winkel.",
   unknown_cart: "Deze winkelwagen bestaat niet meer.",
   unknown_order: "Deze bestelling bestaat niet meer.",

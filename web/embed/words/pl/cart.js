@@ -49,6 +49,7 @@ export default {
   state_done: "opłacone",
   state_sent: "wysłane",
   state_void: "niekupione",
+  refunded: "zwrócono {amount}",
   unknown_shop: "Nie ma tu sklepu.",
   unknown_cart: "Tego koszyka już nie ma.",
   unknown_order: "Tego zamówienia już nie ma.",

@@ -49,6 +49,7 @@ export default {
   state_done: "оплачен",
   state_sent: "отправлен",
   state_void: "не куплен",
+  refunded: "возвращено {amount}",
   unknown_shop: "Здесь нет магазина.",
   unknown_cart: "Этой корзины больше нет.",
   unknown_order: "Этого заказа больше нет.",

@@ -49,6 +49,7 @@ export default {
   state_done: "оплачено",
   state_sent: "надіслано",
   state_void: "не куплено",
+  refunded: "повернено {amount}",
   unknown_shop: "Тут немає крамниці.",
   unknown_cart: "Цього кошика вже немає.",
   unknown_order: "Цього замовлення вже немає.",

@@ -46,6 +46,7 @@ export default {
   state_done: "已付款",
   state_sent: "已寄出",
   state_void: "未购买",
+  refunded: "已退款 {amount}",
   unknown_shop: "这里没有商店。",
   unknown_cart: "这个购物车已经不存在。",
   unknown_order: "这个订单已经不存在。",
