@@ -18,6 +18,7 @@ from chalicelib.errors import Unauthenticated, Unavailable
 from chalicelib.key_sets import KeySet
 from tests.support.clock import Clock
 from tests.support.failing_server import running
+from tests.support.stand_ins import answering
 
 
 class Provider:
@@ -61,13 +62,10 @@ def url(provider: Provider) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with answering(server):
         yield f"http://127.0.0.1:{server.server_address[1]}/jwks.json"
         provider.answers.set()
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from deploy.audit import NotAsked, found
 from deploy.declared import ROOT
 from deploy.wheels import ARCHITECTURES, UnverifiedPackage, install_verified
+from tests.support.stand_ins import answering
 
 pytestmark = pytest.mark.processes
 
@@ -159,10 +159,9 @@ class Advisories(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def service() -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Advisories) as server:
-        threading.Thread(target=server.serve_forever).start()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Advisories)
+    with answering(server):
         yield f"http://127.0.0.1:{server.server_port}/v1/query"
-        server.shutdown()
 
 
 def audit(url: str) -> "subprocess.CompletedProcess[str]":

@@ -11,7 +11,6 @@ import socket
 import socketserver
 import struct
 import subprocess
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from pymongo import MongoClient
 
 from chalicelib.database import Document
 from local.mongod import TRANSACTION_SECONDS, find_mongod, free_port
+from tests.support.stand_ins import answering
 
 _HEADER = struct.Struct("<iiii")
 _OP_REPLY, _OP_QUERY, _OP_MSG = 1, 2004, 2013
@@ -44,12 +44,9 @@ def running_cluster(folder: Path, database: str) -> Iterator[str]:
         admin.command(
             "_configsvrCreateDatabase", database, primaryShardId="shard", writeConcern=_MAJORITY
         )
-        with _Router(config, shard) as router:
-            thread = threading.Thread(target=router.serve_forever)
-            thread.start()
+        router = _Router(config, shard)
+        with answering(router):
             yield f"mongodb://127.0.0.1:{router.server_address[1]}/"
-            router.shutdown()
-            thread.join()
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 import contextlib
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +14,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+
+from tests.support.stand_ins import answering
 
 # Answers a path by a status, headers and a body.
 Answer = Callable[[str], tuple[int, dict[str, str], bytes]]
@@ -42,13 +43,10 @@ def running(answer: Answer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    with answering(server):
         yield f"https://localhost:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
 
 
 def _make_certificate(path: Path) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
+from tests.support.stand_ins import answering
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.browser import until
 from tests.web.support.two import Discussion, discussing, with_clock
@@ -78,13 +79,9 @@ WAYS = {"ends midway": end, "is no JSON": garble, "stands still": stand_still}
 def broken(request: pytest.FixtureRequest) -> Iterator[Broken]:
     """A server that sends half of an answer."""
     server = Broken(WAYS[request.param])
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.over.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with answering(server):
+        yield server
+        server.over.set()
 
 
 @pytest.fixture

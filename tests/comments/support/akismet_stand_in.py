@@ -7,6 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 from urllib.parse import parse_qsl
 
+from tests.support.stand_ins import answering
+
 KEY = "the-key-of-the-stand-in"
 THANKS = "Thanks for making the web a better place."
 Mood = Literal["well", "garbage", "failing", "trickling", "hanging up"]
@@ -89,11 +91,8 @@ def running() -> Iterator[AkismetStandIn]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     akismet.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield akismet
-    finally:
-        akismet.is_over.set()
-        server.shutdown()
-        server.server_close()
+    with answering(server):
+        try:
+            yield akismet
+        finally:
+            akismet.is_over.set()

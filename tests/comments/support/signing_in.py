@@ -21,6 +21,7 @@ from chalicelib.database import Collection
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
+from tests.support.stand_ins import answering
 
 ORIGIN = "https://blog.example"
 PAGE = f"{ORIGIN}/moon?from=feed"
@@ -155,13 +156,11 @@ def fake_provider(clock: Clock) -> Iterator[FakeProvider]:
                 self.wfile.write(told if isinstance(told, bytes) else json.dumps(told).encode())
 
     server.RequestHandlerClass = Handler
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield made
-    finally:
-        made.is_over.set()
-        server.shutdown()
-        server.server_close()
+    with answering(server):
+        try:
+            yield made
+        finally:
+            made.is_over.set()
 
 
 @dataclass(frozen=True)

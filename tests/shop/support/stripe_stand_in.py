@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import SecretStr
 
 from chalicelib.settings import Settings
+from tests.support.stand_ins import answering
 
 KEY = "sk_test_of_the_stand_in"
 SECRETS = ("whsec_of_the_tests_as_long_as_a_secret_is", "whsec_of_before_as_long_as_a_secret_is")
@@ -244,13 +245,8 @@ def running() -> Iterator[Stripe]:
     handler = type("Handler", (_Handler,), {"stripe": stripe})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     stripe.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with answering(server):
         yield stripe
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def signature(body: bytes, at: int, secret: str = SECRETS[0]) -> str:

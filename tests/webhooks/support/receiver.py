@@ -4,12 +4,13 @@ import base64
 import contextlib
 import hashlib
 import hmac
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import orjson
+
+from tests.support.stand_ins import answering
 
 
 class Received(NamedTuple):
@@ -76,11 +77,8 @@ def running() -> Iterator[Receiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        receiver.url = f"http://127.0.0.1:{server.server_address[1]}/hook?of=plaza"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    receiver.url = f"http://127.0.0.1:{server.server_address[1]}/hook?of=plaza"
+    with answering(server):
         yield receiver
-        server.shutdown()
-        thread.join()
