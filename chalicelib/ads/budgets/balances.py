@@ -94,6 +94,27 @@ def day_in(campaign: CampaignMoney, time_zone: str, now: datetime) -> Document:
     return {"balance.day_start": max(balance["day_start"], day_of(now, time_zone).start)}
 
 
+def first_day_in(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: CampaignMoney,
+    time_zone: str,
+    now: datetime,
+) -> Document:
+    """Return the update that begins the days of a first daily budget; {}: no need.
+
+    The day's spending before the change counts. Otherwise the day could cost it twice.
+    """
+    balance, is_daily = campaign.get("balance"), campaign["budget"]["daily_micros"] is not None
+    start = day_of(now, time_zone).start
+    if not balance or is_daily or balance["day_start"] >= start:
+        return {}
+    today = ledger.add_up(database, session, campaign["_id"], start)
+    committed = balance["released_micros"] - balance["available_micros"]
+    before = committed - today["leased_micros"] - today["spent_micros"]
+    return {"balance.day_start": start, "balance.committed_before_micros": max(before, 0)}
+
+
 def commit(
     database: Database[Document], session: ClientSession, campaign_id: str, micros: int
 ) -> None:

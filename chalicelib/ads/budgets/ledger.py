@@ -101,12 +101,19 @@ def record(database: Database[Document], session: ClientSession, movement: Movem
 
 
 def add_up(
-    database: Database[Document], session: ClientSession, campaign_id: str
+    database: Database[Document],
+    session: ClientSession,
+    campaign_id: str,
+    since: datetime | None = None,
 ) -> dict[str, int]:
-    """Return the sum of each balance over the campaign's entries; 0 without entries."""
+    """Return the sum of each balance over the campaign's entries; 0 without entries.
+
+    `since`: only entries of this time or later; None: all.
+    """
+    late = {"ts": {"$gte": since}} if since else {}
     sums = {name: {"$sum": f"${name}"} for name in BALANCES}
     pipeline: list[Document] = [
-        {"$match": {"campaign_id": campaign_id}},
+        {"$match": {"campaign_id": campaign_id, **late}},
         {"$group": {"_id": None, **sums}},
     ]
     for totals in LEDGER.read_as(Changes, database).aggregate(pipeline, session=session):

@@ -59,7 +59,11 @@ def put(
             raise CampaignDeleted
         status = _status_after(before, over=definition["flight"]["end"] <= now)
         made = {"by": by, "made": now} if before is None else {}
-        day = balances.day_in(before, campaign.time_zone, now) if before else {}
+        day: Document = {}
+        if before is not None:
+            day = balances.day_in(before, campaign.time_zone, now)
+        if before is not None and campaign.budget.daily_micros is not None:
+            day |= balances.first_day_in(database, session, before, campaign.time_zone, now)
         fields = {**definition, "status": status, **made, **day}
         stored = _update(database, session, campaign_id, fields)
         after = exhaustion.follow(database, session, stored, now)

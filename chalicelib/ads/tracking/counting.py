@@ -5,6 +5,7 @@ an event has the same id, so it is no new event. A worker that dies before the c
 nothing.
 """
 
+import zlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -140,6 +141,16 @@ def _ids(events: Sequence[AdEvent], paid: Sequence[bool]) -> set[str]:
     return {event.id for event, is_paid in zip(events, paid, strict=True) if is_paid}
 
 
+def _revenue_micros(event: AdEvent, spend_micros: int, share_bp: int) -> int:
+    """Return the site's share of an event's price, in whole micros.
+
+    The event's id decides between the two nearest amounts, so that the shares of many small prices
+    add up. Rounded down, 1,000 prices of one micro would bring the site nothing.
+    """
+    rounding = zlib.crc32(event.id.encode()) % settings.WHOLE_BP
+    return (spend_micros * share_bp + rounding) // settings.WHOLE_BP
+
+
 def _to_row(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> StoredAdEvent:  # noqa: FBT001
     spend = event.price_micros if is_billed else 0
     return {
@@ -158,5 +169,5 @@ def _to_row(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> Store
         "order": event.order,
         "value_micros": event.value_micros,
         "billed": is_billed,
-        "revenue_micros": spend * shares[event.site_id] // settings.WHOLE_BP,
+        "revenue_micros": _revenue_micros(event, spend, shares[event.site_id]),
     }

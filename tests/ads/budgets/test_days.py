@@ -60,6 +60,20 @@ def test_a_click_that_nothing_is_left_for_is_not_billed(runtime: Runtime) -> Non
     assert (status(runtime), placed(runtime, "blog/banner")) == ("exhausted", [])
 
 
+def test_a_first_daily_budget_counts_what_the_day_has_cost(runtime: Runtime, clock: Clock) -> None:
+    cpc(runtime, 10)
+    assert charge(runtime, PRICE) == [True]
+    clock.advance(days=1)
+    assert charge(runtime, PRICE) == [True]
+
+    put_cpc(runtime, 10, DAILY)
+
+    assert charge(runtime, PRICE, PRICE) == [True, False]
+    clock.advance(days=1)
+    assert charge(runtime, PRICE, PRICE, PRICE) == [True, True, False]
+    assert money(runtime)["spent"] == 5
+
+
 def test_what_a_lease_of_today_returns_can_be_leased_again_today(runtime: Runtime) -> None:
     funded(runtime, 500, daily_micros=10 * PRICE, pacing="asap")
     lease = acquire(runtime, 10)

@@ -55,6 +55,20 @@ def test_a_site_s_own_share_decides_what_is_due_to_it(spring: Runtime) -> None:
     assert totals(spring)["revenue_micros"] == 225
 
 
+def test_a_share_of_small_prices_adds_up(spring: Runtime) -> None:
+    bid = {"type": "cpm", "bid_micros": 1_000}
+    put_campaign(spring, SPRING, budget={"total_micros": 500}, pricing=bid)
+    lease_id = lease(spring, 400)
+
+    seen = [impression(n, lease_id, spring.now()) for n in range(400)]
+    count(spring, *[each.model_copy(update={"price_micros": 1}) for each in seen])
+
+    found = totals(spring)
+    assert found["spend_micros"] == 400
+    # Of 280 that are due; the ids decide between 0 and 1 for each.
+    assert 250 <= found["revenue_micros"] <= 310
+
+
 def test_copies_within_a_batch_and_in_later_batches_count_once(spring: Runtime) -> None:
     seen = impression(1, lease(spring, 50), spring.now())
 
