@@ -23,6 +23,15 @@ def name_of(node_id: str, comment_id: str) -> str:
     return f"{node_id}/{comment_id}"
 
 
+def lasting_name(node: Node, comment_id: str) -> str:
+    """Return a comment's name that stays when its node moves: `{life of the node}-{comment}`.
+
+    An import may give a comment the id of another site's. Nodes of release 0.3.0 have no `life`.
+    """
+    life = node.get("life")
+    return comment_id if life is None else f"{life}-{comment_id}"
+
+
 def find(runtime: Runtime, thing: str) -> Cause | None:
     """Return a comment as a cause; None: its author does not see it as visible, or it is gone.
 
@@ -64,4 +73,5 @@ def _cause(node: Node, comment: Comment, *, is_concealed: bool) -> Cause:
 def notify(runtime: Runtime, node: Node, comment_id: str) -> None:
     """Send a message for a new or changed comment, if its site has notifications or webhooks."""
     if settings.owes_events(runtime, node["site"]):
-        runtime.queues.send(Notify(comment=name_of(node["_id"], comment_id)))
+        name = name_of(node["_id"], comment_id)
+        runtime.queues.send(Notify(comment=name, lasting=lasting_name(node, comment_id)))

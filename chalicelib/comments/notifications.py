@@ -5,7 +5,7 @@ from datetime import datetime
 
 from chalicelib.comments import nodes, watches
 from chalicelib.comments.errors import UnknownNode
-from chalicelib.comments.happened import name_of
+from chalicelib.comments.happened import lasting_name, name_of
 from chalicelib.comments.latest import rows
 from chalicelib.comments.latest.permalinks import permalink
 from chalicelib.comments.log import decisions
@@ -41,8 +41,8 @@ def run(runtime: Runtime, message: Notify) -> None:
         comment = ask(runtime, node, lambda store, now: store.get(now, comment_id))
     if node is None or comment is None:
         # Deleted with its discussion, or perhaps not stored yet: the sweep looks again.
-        events.withdraw(runtime, comment_id)
-        events.withdraw(runtime, _watch_key(comment_id))
+        events.withdraw(runtime, message.lasting)
+        events.withdraw(runtime, _watch_key(message.lasting))
         return
     agree(runtime, node, comment, read_at)
 
@@ -58,7 +58,7 @@ def agree(runtime: Runtime, node: Node, comment: Comment, read_at: datetime) -> 
         if event.by and _is_shown(runtime, node, comment):
             _notify_watchers(runtime, node, comment, event, read_at)
         elif not event.is_new:
-            events.withdraw(runtime, _watch_key(comment["id"]))
+            events.withdraw(runtime, _watch_key(event.key))
         decisions.notify_author(runtime, node, comment, event.thing, read_at)
 
 
@@ -71,7 +71,7 @@ def _notify_watchers(
     author blocks.
     """
     group = group_of("comment.watched", node["_id"], comment["posted"])
-    event = told._replace(key=_watch_key(comment["id"]), group=group)
+    event = told._replace(key=_watch_key(told.key), group=group)
     after = ""
     while rows := watches.find_watchers(runtime.database, node, comment, after, _PEOPLE_AT_ONCE):
         after, people = rows[-1]["_id"], sorted({row["user_id"] for row in rows})
@@ -89,9 +89,9 @@ def _notify_watchers(
         events.agree(runtime, found, read_at)
 
 
-def _watch_key(comment_id: str) -> str:
+def _watch_key(lasting: str) -> str:
     """Return the key of a comment's event for watchers."""
-    return f"{comment_id}/watched"
+    return f"{lasting}/watched"
 
 
 def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
@@ -108,9 +108,9 @@ def _event(runtime: Runtime, node: Node, comment: Comment) -> NotificationEvent:
     thing = name_of(node["_id"], comment["id"])
     # A tombstone has no author, and may have no other trace of a change.
     is_new = bool(author) and not comment["edited"] and not {"act", "reasons"} & comment.keys()
-    return NotificationEvent(
-        comment["id"], node["site"], thing, author, comment["posted"], recipients, is_new
-    )
+    key = lasting_name(node, comment["id"])
+    at = comment["posted"]
+    return NotificationEvent(key, node["site"], thing, author, at, recipients, is_new)
 
 
 def _is_shown(runtime: Runtime, node: Node, comment: Comment) -> bool:

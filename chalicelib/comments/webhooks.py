@@ -8,6 +8,7 @@ from typing import Any
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import ENTRIES, key_of, revision_of
 from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.happened import lasting_name
 from chalicelib.comments.latest.permalinks import permalink
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
@@ -40,7 +41,8 @@ def run(runtime: Runtime, message: Notify) -> None:
 def agree(runtime: Runtime, node: Node, comment_id: str) -> None:
     """Send webhooks the changes of a comment, at a site with webhooks."""
     if settings.has_hooks(runtime, node["site"]):
-        events.tell(runtime, node["site"], comment_id, partial(_look, runtime, node, comment_id))
+        look = partial(_look, runtime, node, comment_id)
+        events.tell(runtime, node["site"], lasting_name(node, comment_id), look)
 
 
 def _look(

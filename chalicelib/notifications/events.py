@@ -18,11 +18,16 @@ from chalicelib.runtime import Runtime
 
 
 class Notify(Message):
-    """Make the notifications of a comment agree with it; `comment` is `{node}/{id}`."""
+    """Make the notifications of a comment agree with it.
+
+    `comment`: `{node}/{id}`. `lasting`: its name that stays when the node moves; a worker reads it
+    only once the node is gone.
+    """
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["notify"] = "notify"
     comment: str
+    lasting: str = ""
 
 
 class NotificationEvent(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.comments import happened, nodes
 from chalicelib.comments import jobs as comment_jobs
 from chalicelib.comments import notifications as comment_notifications
 from chalicelib.comments.entries import upkeep
@@ -214,8 +215,10 @@ def test_a_deleted_discussion_takes_its_notifications_back(
     first = post(talk, "The moon is up.")
     reply = post(talk, "So it is.", by="ben", parent=first)
     workers.drain()
+    lasting = happened.lasting_name(nodes.find(runtime.database, NODE), reply)
     assert talk.as_("admin", roles=["admin"]).delete(f"/nodes/{NODE}").status in {202, 204}
-    comment_notifications.run(runtime, Notify(comment=f"{NODE}/{reply}"))
+    message = Notify(comment=f"{NODE}/{reply}", lasting=lasting)
+    comment_notifications.run(runtime, message)
 
     assert items(runtime) == [("ann", False)]
     assert talk.as_("ann").get("/notifications").json["notifications"] == []

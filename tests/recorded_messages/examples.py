@@ -78,6 +78,7 @@ _EXAMPLES: tuple[Message, ...] = (
     people_jobs.Join(site="harbour-post", person_id="g_AAECAwQFBgcICQoLDA0ODw"),
     messages.Refill(user_id="ann", after="aaneGAECAwQFBgcI"),
     Notify(comment="harbour-post:ferry-timetable/0123456789"),
+    Notify(comment="harbour-post:moon/0123456789", lasting="6500000000000000000000aa-0123456789"),
     Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),
     messages.NotifyFeed(by="bob", kind="post.reaction", thing="aaneGAECAwQFBgcI"),
