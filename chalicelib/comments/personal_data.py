@@ -228,20 +228,32 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     CONFIRMATIONS.of(runtime.database).delete_many({"person": user_id, **asked})
     _forget(runtime.database, user_id)
     _unname_acts(runtime.database, user_id, until)
-    # The filter includes a `first_at` of None: the person has never posted.
-    began = {"first_at": {"$not": {"$gt": until}}} if until else {}
     people = PEOPLE.of(runtime.database)
-    people.delete_many({"user_id": user_id, **began})
+    people.delete_many({"user_id": user_id, **_began_by(until)})
     joined = {"joined_at": {"$lte": until}} if until else {}
     carrying.erase_late(runtime, {"joined": user_id, **joined})
     people.delete_many({"joined": user_id, **joined})
-    people.update_many({"blocked": user_id}, {"$pull": {"blocked": user_id}})
+    if until is None:
+        # Later, the person may be there again, and readers may have blocked them again.
+        people.update_many({"blocked": user_id}, {"$pull": {"blocked": user_id}})
     mentions = mentioning.erase(runtime, user_id, until, most)
     if not all(ends) or mentions is Step.BUSY:
         return Step.BUSY
     if mentions is Step.MORE:
         return Step.MORE
     return Step.MORE if len(found) == most else Step.DONE
+
+
+def _began_by(until: datetime | None) -> Document:
+    """Return the filter of people's documents of this time or before it; None: of all.
+
+    What Plaza learns of a person after their erasure stays, as a ban or a new sign-in. A document
+    without its time counts by its first post.
+    """
+    if until is None:
+        return {}
+    without_time = {"made": None, "first_at": {"$not": {"$gt": until}}}
+    return {"$or": [{"made": {"$lte": until}}, without_time]}
 
 
 def _unname_acts(database: Database[Document], user_id: str, until: datetime | None) -> None:

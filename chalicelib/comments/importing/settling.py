@@ -74,7 +74,8 @@ def _know_authors(runtime: Runtime, site: str, rows: Sequence[StagedComment]) ->
         author = row["author"]
         if author and "email_key" in row and author["id"] not in made:
             person = new_person(site, author["id"], author["name"])
-            made[author["id"]] = {**person, "taken_key": "", "email_key": row["email_key"]}
+            person |= {"taken_key": "", "email_key": row["email_key"], "made": runtime.now()}
+            made[author["id"]] = person
     insert_missing(PEOPLE.of(runtime.database), list(made.values()))
 
 

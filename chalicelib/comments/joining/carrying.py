@@ -244,9 +244,9 @@ def _carry_blocks(runtime: Runtime, by: ClaimedPast) -> None:
     people = PEOPLE.of(database)
     listed = {"blocked": by.person, "site": by.site}
     for row in list(people.find(listed, {"user_id": 1})):
-        blocking.replace(database, by.site, row["user_id"], by.person, by.account)
+        blocking.replace(runtime, by.site, row["user_id"], by.person, by.account)
     for owner in list(BLOCKS.of(database).find({"blocked": by.person}, {"_id": 1})):
-        blocking.replace(database, by.site, owner["_id"], by.person, by.account)
+        blocking.replace(runtime, by.site, owner["_id"], by.person, by.account)
         # A guest has one site; the owner may still block an imported person at other sites.
         if GUEST_ID.fullmatch(by.person):
             _unblock(runtime, owner["_id"], by.person)

@@ -1,6 +1,7 @@
 """A moderator's decision, applied to the flags of a comment and to the people who flagged it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
@@ -38,7 +39,7 @@ def decide(runtime: Runtime, node: Node, comment: Comment, outcome: Outcome) -> 
             return False
 
     def credit(people: Sequence[str], session: ClientSession) -> None:
-        writes = [_credit(node["site"], each, outcome) for each in sorted(people)]
+        writes = [_credit(node["site"], each, outcome, runtime.now()) for each in sorted(people)]
         PEOPLE.of(runtime.database).bulk_write(writes, session=session)
 
     decision = FlagDecision(outcome, revision, update, credit)
@@ -53,10 +54,10 @@ def wait(runtime: Runtime, node: Node, comment_id: str) -> bool:
     return ENTRIES.of(runtime.database).find_one(entry, {"_id": 1}) is not None
 
 
-def _credit(site: str, user_id: str, outcome: Outcome) -> UpdateOne:
+def _credit(site: str, user_id: str, outcome: Outcome, now: datetime) -> UpdateOne:
     field = f"counts.flags_{outcome}"
     stages: list[Document] = [
-        {"$set": defaults(site, user_id, user_id)},
+        {"$set": defaults(site, user_id, user_id, now)},
         {"$set": {field: {"$add": [f"${field}", 1]}}},
     ]
     return UpdateOne({"_id": person_id(site, user_id)}, stages, upsert=True)

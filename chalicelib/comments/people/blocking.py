@@ -8,7 +8,6 @@ from release 0.3.0 or from `replace`; it counts at its site until `join` moves i
 from collections.abc import Sequence
 
 from pymongo import ASCENDING, ReturnDocument
-from pymongo.database import Database
 
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.people import guests
@@ -70,9 +69,10 @@ def _block_here(runtime: Runtime, site: str, caller: Principal, user_id: str) ->
     is_there, is_full = {"$in": [user_id, had]}, {"$gte": [{"$size": had}, MAX_BLOCKED]}
     added = {"$concatArrays": [had, [{"$literal": user_id}]]}
     blocked = {"$cond": [{"$or": [is_there, is_full]}, had, added]}
+    made = defaults(site, caller.id, caller.name, runtime.now())
     after = PEOPLE.of(runtime.database).find_one_and_update(
         {"_id": person_id(site, caller.id)},
-        [{"$set": {**defaults(site, caller.id, caller.name), "blocked": blocked}}],
+        [{"$set": {**made, "blocked": blocked}}],
         projection={"blocked": 1},
         upsert=True,
         return_document=ReturnDocument.AFTER,
@@ -93,17 +93,19 @@ def unblock(runtime: Runtime, apart: Apart, site: str, caller: Principal, user_i
     blocked_by.forget(runtime, site, caller.id)
 
 
-def replace(database: Database[Document], site: str, owner: str, was: str, now: str) -> None:
-    """Replace `was` by `now` in a person's list of a site; an owner never blocks themselves.
+def replace(runtime: Runtime, site: str, owner: str, former: str, other: str) -> None:
+    """Replace `former` by `other` in a person's list of a site; an owner never blocks themselves.
 
-    Adds `now` even without `was`, and makes a missing list. The oldest block of a full list goes.
+    Adds `other` even without `former`, and makes a missing list. The oldest block of a full list
+    goes.
     """
     had: Document = {"$ifNull": ["$blocked", []]}
-    others = {"$filter": {"input": had, "cond": {"$not": [{"$in": ["$$this", [was, now]]}]}}}
-    added: Document = {"$concatArrays": [others, [] if owner == now else [now]]}
+    others = {"$filter": {"input": had, "cond": {"$not": [{"$in": ["$$this", [former, other]]}]}}}
+    added: Document = {"$concatArrays": [others, [] if owner == other else [other]]}
     blocked = {"$slice": [added, -MAX_BLOCKED]}
-    update: list[Document] = [{"$set": {**defaults(site, owner, owner), "blocked": blocked}}]
-    upsert(PEOPLE.of(database), {"_id": person_id(site, owner)}, update)
+    made = defaults(site, owner, owner, runtime.now())
+    update: list[Document] = [{"$set": {**made, "blocked": blocked}}]
+    upsert(PEOPLE.of(runtime.database), {"_id": person_id(site, owner)}, update)
 
 
 def join(runtime: Runtime, apart: Apart, after: str, most: int) -> list[str]:

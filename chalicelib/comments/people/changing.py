@@ -29,13 +29,13 @@ def change(runtime: Runtime, site: str, user_id: str, wanted: ActChange, actor: 
     thing = ActSubject(site, None, None, user_id, found["name"], found.get("act"))
     noted = ActChange(_only(found, fields), fields)
     with acts.noting(runtime, actor, "person", thing, noted) as act:
-        was = store(runtime.database, site, user_id, {**fields, "act": act.id}, wanted.before)
+        was = store(runtime, site, user_id, {**fields, "act": act.id}, wanted.before)
         act.before = _only(was, fields)
     return cast("Person", {**was, **fields})
 
 
 def store(
-    database: Database[Document],
+    runtime: Runtime,
     site: str,
     user_id: str,
     fields: Mapping[str, Any],
@@ -46,9 +46,10 @@ def store(
     `still`: raises NotDone if the fields no longer have these values; None: no condition.
     """
     said = {name: {"$literal": value} for name, value in fields.items()}
-    before = PEOPLE.of(database).find_one_and_update(
+    made = defaults(site, user_id, user_id, runtime.now())
+    before = PEOPLE.of(runtime.database).find_one_and_update(
         {"_id": person_id(site, user_id), **(still or {})},
-        [{"$set": {**defaults(site, user_id, user_id), **said}}],
+        [{"$set": {**made, **said}}],
         upsert=still is None,
         return_document=ReturnDocument.BEFORE,
     )

@@ -109,11 +109,11 @@ def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, keys: 
 
     Raises PersonTaken, and Unavailable while an erasure of either has not ended.
     """
-    people = PEOPLE.of(runtime.database)
+    people, now = PEOPLE.of(runtime.database), runtime.now()
 
     def find(user_id: str, name: str, session: ClientSession) -> Person:
         found = people.find_one({"_id": person_id(site, user_id)}, session=session)
-        return found or new_person(site, user_id, name)
+        return found or {**new_person(site, user_id, name), "made": now}
 
     def work(session: ClientSession) -> bool:
         theirs, mine = (
@@ -124,7 +124,6 @@ def _take(runtime: Runtime, site: str, caller: Principal, given: Claimed, keys: 
                 raise PersonTaken
             return False
         _check_no_erasure(runtime, (caller.id, given.id), session)
-        now = runtime.now()
         for row in (_mark(theirs, caller.id, keys, now), _merge(mine, theirs, now)):
             people.replace_one({"_id": row["_id"]}, row, upsert=True, session=session)
         # Their links would bring back a guest who is no more.

@@ -43,6 +43,7 @@ class Person(TypedDict):
     """A person at a site; `_id` is `{site}/{user}`.
 
     until: the end of a suspension; None: it has none.
+    made: when Plaza stored the document; missing: release 0.3.0 did.
     first_at: the time of the first post; None: the person has not posted.
     tat: the theoretical arrival time of the next post (`chalicelib.limits`).
     touched: the beginning of the last change that the counts have to follow.
@@ -71,6 +72,7 @@ class Person(TypedDict):
     status: Status
     until: datetime | None
     counts: PersonCounts
+    made: NotRequired[datetime]
     first_at: datetime | None
     tat: NotRequired[datetime]
     touched: NotRequired[datetime]
@@ -164,14 +166,19 @@ def new_person(site: str, user_id: str, name: str) -> Person:
     }
 
 
-def defaults(site: str, user_id: str, name: str) -> dict[str, Any]:
-    """Return `$set` expressions that replace missing or null fields by a new person's values."""
-    made = new_person(site, user_id, name)
-    return {
+def defaults(site: str, user_id: str, name: str, now: datetime) -> dict[str, Any]:
+    """Return `$set` expressions that replace missing or null fields by a new person's values.
+
+    An update that makes the document notes `now` as its time.
+    """
+    person = new_person(site, user_id, name)
+    values: dict[str, Any] = {
         field: {"$ifNull": [f"${field}", {"$literal": value}]}
-        for field, value in made.items()
+        for field, value in person.items()
         if field != "_id"
     }
+    is_new = {"$eq": [{"$type": "$user_id"}, "missing"]}
+    return {**values, "made": {"$cond": [is_new, now, "$made"]}}
 
 
 # Conclusions from a person's document: their trust, and their rights now.

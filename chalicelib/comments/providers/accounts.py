@@ -31,7 +31,7 @@ def enter(runtime: Runtime, site: str, profile: Profile) -> str:
         "picture": picture_of(profile.picture),
         "taken_key": lookalike_key(name),
     }
-    made = defaults(site, user, name)
+    made = defaults(site, user, name, runtime.now())
     email = None if profile.email is None else addressing.ascii_form(profile.email)
     if email is not None:
         keys = addressing.address_keys(email, settings.signing_keys)

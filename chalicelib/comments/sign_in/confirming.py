@@ -71,7 +71,7 @@ def _note(runtime: Runtime, found: Confirmation) -> None:
     fields["release"] = runtime.now()
     fields["confirmed_at"] = {"$ifNull": ["$confirmed_at", runtime.now()]}
     former = find_sanctioned(runtime, site, found.get("email_keys", [found["email_key"]]))
-    made = defaults(site, found["person"], name)
+    made = defaults(site, found["person"], name, runtime.now())
     key = {"_id": person_id(site, found["person"])}
     if former is not None:
         own = PEOPLE.of(runtime.database).find_one(key) or new_person(site, found["person"], name)

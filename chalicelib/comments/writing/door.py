@@ -258,7 +258,7 @@ class _Post:
         decided = {
             field: {"$cond": [allowed, value, refused[field]]} for field, value in changed.items()
         }
-        return {**defaults(self._site, author.id, author.name), **decided}
+        return {**defaults(self._site, author.id, author.name, self._now), **decided}
 
     def _address(self) -> Document:
         """Return the `email_key` of the address that the author's issuer vouches for.

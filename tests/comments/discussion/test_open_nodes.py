@@ -40,7 +40,7 @@ def test_nobody_makes_many_open_nodes_at_once(
     vic = dataclasses.replace(visitor, app=create_app(limited))
     # Long known, or their posts would be too many first.
     known = {"counts": {**NO_COUNTS, "visible": 20}, "first_at": clock() - timedelta(days=2)}
-    changing.store(runtime.database, "default", "vic", known)
+    changing.store(runtime, "default", "vic", known)
 
     def first(number: int) -> Reply:
         # Slowly enough for the limit of comments.

@@ -36,9 +36,9 @@ FORGED: dict[str, Any] = {
 @pytest.fixture
 def filled(discussion: Discussion, clock: Clock) -> Discussion:
     """A discussion with a badge, a role, two shadows and mentions, in every store."""
-    runtime, database = discussion.runtime, discussion.runtime.database
-    changing.store(database, "default", "ann", {"badges": ["Local", "Sailor"]})
-    changing.store(database, "default", "eve", {"status": "shadowed"})
+    runtime = discussion.runtime
+    changing.store(runtime, "default", "ann", {"badges": ["Local", "Sailor"]})
+    changing.store(runtime, "default", "eve", {"status": "shadowed"})
 
     def post(text: str, who: Principal, *mentions: str) -> None:
         clock.advance(minutes=1)

@@ -17,7 +17,7 @@ from tests.support.http_client import Client
 
 
 def shadow(blog: Blog, runtime: Runtime) -> None:
-    changing.store(runtime.database, "blog", "eve", {"status": "shadowed"})
+    changing.store(runtime, "blog", "eve", {"status": "shadowed"})
     blog.post("eve", "unseen", is_reply=False)
 
 

@@ -92,7 +92,7 @@ def test_what_is_shadowed_is_in_ones_own_profile_alone(
 ) -> None:
     bob = client.as_("bob")
     post(bob, nodes[0], "before", clock)
-    changing.store(runtime.database, "blog", "bob", {"status": "shadowed"})
+    changing.store(runtime, "blog", "bob", {"status": "shadowed"})
     for node in nodes:
         post(bob, node, node, clock)
 

@@ -120,7 +120,7 @@ def test_what_is_shadowed_is_read_by_its_author_alone(
     client: Client, nodes: list[str], clock: Clock, runtime: Runtime
 ) -> None:
     bob = client.as_("bob")
-    changing.store(runtime.database, "blog", "bob", {"status": "shadowed"})
+    changing.store(runtime, "blog", "bob", {"status": "shadowed"})
     for node in nodes:
         post(client.as_("ann"), node, f"ann {node}", clock)
         post(bob, node, f"bob {node}", clock)

@@ -76,7 +76,7 @@ def test_a_comment_that_nobody_sees_changes_no_time(
     before = client.get(SITEMAP).body
     clock.advance(hours=1)
     if state == "shadowed":
-        changing.store(runtime.database, "blog", "eve", {"status": "shadowed"})
+        changing.store(runtime, "blog", "eve", {"status": "shadowed"})
     made = client.as_("eve").post(f"{moon}/comments", text="unseen").json["id"]
     staff, path = client.as_("root", roles=["admin"]), f"{moon}/comments/{made}"
     if state == "deleted":

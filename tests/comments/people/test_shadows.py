@@ -43,7 +43,7 @@ def troll(client: Client) -> Client:
 def root(runtime: Runtime, moderator: Client, ann: Client, layout: Layout) -> str:
     """A comment of somebody else in a node where the troll is shadowed."""
     moderator.put(NODE, **PAGE, store=layout.store, threaded=layout.threaded)
-    changing.store(runtime.database, "blog", "troll", {"status": "shadowed"})
+    changing.store(runtime, "blog", "troll", {"status": "shadowed"})
     posted: str = ann.post(COMMENTS, text="hello").json["id"]
     return posted
 
@@ -191,7 +191,7 @@ def test_an_edit_of_what_was_written_before_is_hidden(
     runtime: Runtime, client: Client, root: str
 ) -> None:
     ann = client.as_("ann")
-    changing.store(runtime.database, "blog", "ann", {"status": "shadowed"})
+    changing.store(runtime, "blog", "ann", {"status": "shadowed"})
 
     edited = ann.patch(f"{COMMENTS}/{root}", text="buy").json
 

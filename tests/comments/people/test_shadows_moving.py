@@ -24,7 +24,7 @@ def troll(client: Client, runtime: Runtime) -> Client:
     moderator = client.as_("mo", roles=["moderator"], sites=["blog"])
     page = {"title": "Moon", "url": "https://blog.example/moon"}
     assert moderator.put(NODE, **page, store="documents", threaded=False).status == 201
-    changing.store(runtime.database, "blog", "troll", {"status": "shadowed"})
+    changing.store(runtime, "blog", "troll", {"status": "shadowed"})
     return client.as_("troll")
 
 

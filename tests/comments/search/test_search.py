@@ -197,7 +197,7 @@ def test_a_shadowed_person_finds_their_own_and_nobody_else_does(
 ) -> None:
     bob, ann = client.as_("bob"), client.as_("ann")
     post(bob, nodes[0], "a ferry before")
-    changing.store(runtime.database, "blog", "bob", {"status": "shadowed"})
+    changing.store(runtime, "blog", "bob", {"status": "shadowed"})
     for node in nodes:
         clock.advance(seconds=1)
         post(bob, node, f"a ferry in {node.rpartition(':')[2]}")
@@ -218,7 +218,7 @@ def test_a_shadowed_person_finds_their_own_and_nobody_else_does(
 def test_a_comment_is_shown_to_all_once_its_shadow_ends(
     client: Client, nodes: list[str], runtime: Runtime
 ) -> None:
-    changing.store(runtime.database, "blog", "bob", {"status": "shadowed"})
+    changing.store(runtime, "blog", "bob", {"status": "shadowed"})
     path = post(client.as_("bob"), nodes[0], "ferry")
 
     client.as_("mo", roles=["moderator"]).post(f"{path}/state", state="visible")

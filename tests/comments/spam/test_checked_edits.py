@@ -97,7 +97,7 @@ def test_an_answer_shows_an_edit_of_a_shadowed_person_to_them_alone(
 ) -> None:
     comment, service = write(runtime, discussion), Service("ham")
     go_on(runtime, clock, service)
-    changing.store(runtime.database, "default", "ann", {"status": "shadowed"})
+    changing.store(runtime, "default", "ann", {"status": "shadowed"})
 
     assert discussion.edit(comment, "good-bye", by="ann")["state"] == "pending"
     go_on(runtime, clock, service)
@@ -142,7 +142,7 @@ def test_a_decision_while_the_service_is_asked_ends_a_shadow_for_good(
     # The site knows the author before moderators shadow them.
     write(runtime, discussion, "before")
     go_on(runtime, clock, Service("ham"))
-    changing.store(runtime.database, "default", "ann", {"status": "shadowed"})
+    changing.store(runtime, "default", "ann", {"status": "shadowed"})
     comment = write(runtime, discussion)
 
     go_on(runtime, clock, Slow("ham"))

@@ -146,7 +146,7 @@ def test_what_something_else_holds_goes_on_waiting_for_that(
 
 @pytest.mark.parametrize("layout", LAYOUTS, indirect=True, ids=str)
 def test_a_shadowed_person_waits_for_the_answer_as_anybody(world: World) -> None:
-    changing.store(world.runtime.database, "blog", "troll", {"status": "shadowed"})
+    changing.store(world.runtime, "blog", "troll", {"status": "shadowed"})
     troll = world.client.as_("troll")
     world.akismet.spam.add("buy")
     paths = [posted(troll, text) for text in ("hello", "buy", "casino")]
@@ -168,7 +168,7 @@ def test_a_shadowed_person_waits_for_the_answer_as_anybody(world: World) -> None
 
 
 def test_an_answer_ends_no_decision_on_a_concealed_comment(world: World) -> None:
-    changing.store(world.runtime.database, "blog", "troll", {"status": "shadowed"})
+    changing.store(world.runtime, "blog", "troll", {"status": "shadowed"})
     troll = world.client.as_("troll")
     path = posted(troll)
     assert world.moderator.post(f"{path}/state", state="hidden").status == 200

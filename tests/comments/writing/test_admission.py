@@ -47,7 +47,7 @@ def listened(limited: Runtime, commands: Commands) -> Iterator[Runtime]:
 def know(runtime: Runtime, person: Principal = ANN, **fields: Any) -> None:
     """Store a person who began two days ago."""
     began = {"first_at": runtime.now() - timedelta(days=2)}
-    changing.store(runtime.database, "blog", person.id, {**began, **fields})
+    changing.store(runtime, "blog", person.id, {**began, **fields})
 
 
 def approved(number: int, rejected: int = 0) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def test_whom_a_site_does_not_know_is_counted_at_their_first_post(limited: Runti
 
     assert made == Admitted(new_person("blog", "ann", "Ann"), 0, is_shadowed=False)
     now = limited.now()
-    begun = {"first_at": now, "touched": now, "picture": None, "taken_key": "ann"}
+    begun = {"made": now, "first_at": now, "touched": now, "picture": None, "taken_key": "ann"}
     expected = {**new_person("blog", "ann", "Ann"), **begun}
     assert stored(limited) == {**expected, "recount": now, "tat": now + timedelta(seconds=60)}
 

@@ -47,7 +47,7 @@ def admin(client: Client) -> Client:
 def test_it_is_the_answer_of_a_read(
     admin: Client, runtime: Runtime, wanted: object, roles: list[str], status: str
 ) -> None:
-    changing.store(runtime.database, "blog", "ann", {"status": status})
+    changing.store(runtime, "blog", "ann", {"status": status})
     assert admin.patch(SETTINGS, **wanted).status == 200  # type: ignore[arg-type]
     ann, parent = admin.as_("ann", name="Ann", roles=roles), None
     for _ in range(4):
@@ -62,7 +62,7 @@ def test_it_is_the_answer_of_a_read_to_the_reply_that_nobody_else_sees(
 ) -> None:
     root = admin.post(COMMENTS, text="root").json["id"]
     ann = admin.as_("ann", name="Ann")
-    changing.store(runtime.database, "blog", "ann", {"status": "shadowed"})
+    changing.store(runtime, "blog", "ann", {"status": "shadowed"})
     reply = ann.post(COMMENTS, text="unseen", parent=root).json
     deeper = ann.post(COMMENTS, text="unseen, too", parent=reply["id"]).json
 

@@ -152,7 +152,7 @@ def people(office: Office) -> tuple[Person, Person]:
 
 
 def shadow(person: Person, status: str = "shadowed") -> None:
-    changing.store(person.office.runtime.database, person.site, person.id, {"status": status})
+    changing.store(person.office.runtime, person.site, person.id, {"status": status})
 
 
 def feed(person: Person, reader: str) -> list[str]:
