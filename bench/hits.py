@@ -56,4 +56,5 @@ def site(
         "public": True,
         "time_zone": "UTC",
     }
-    return settings.put(runtime, name, chosen, log, layout)
+    before = settings.find(runtime.database, name)
+    return settings.put(runtime, before, name, chosen, (log, layout))

@@ -7,10 +7,13 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
 
+from chalicelib.analytics.errors import UnknownSite
 from chalicelib.analytics.hits import day_of
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.errors import Unavailable
 from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
@@ -103,34 +106,50 @@ def find_all(
 
 
 def put(
-    runtime: Runtime, site: str, chosen: Chosen, log: LogName, layout: LayoutName
+    runtime: Runtime,
+    before: SiteAnalytics | None,
+    site: str,
+    chosen: Chosen,
+    design: tuple[LogName, LayoutName],
 ) -> SiteAnalytics:
-    """Set a site's settings; the log and the layout only for a new site."""
-    once = {"log": log, "layout": layout, "generation": 1}
-    today, days = day_of(runtime.now()), chosen["keep_days"]
+    """Set a site's settings; `design`: the log and the layout of a new site.
+
+    `before`: the settings as the caller read them. Raises Unavailable if the log, or a move of the
+    hits to another log, has begun since then.
+    """
+    log, layout = design
+    this: Document = {"_id": site, "log": log}
+    if before is not None:
+        moving = before.get("moving")
+        this |= {"log": before["log"], "moving.log_to": moving["log_to"] if moving else None}
+    changed = _changed(chosen, {"log": log, "layout": layout, "generation": 1}, runtime.now())
+    try:
+        stored = SITES.of(runtime.database).find_one_and_update(
+            this, changed, upsert=before is None, return_document=ReturnDocument.AFTER
+        )
+    except DuplicateKeyError:
+        stored = None
+    if stored is None:
+        raise Unavailable("Another request changes the log")
+    return stored
+
+
+def _changed(chosen: Chosen, once: Document, now: datetime) -> list[Document]:
+    """Return the update of a site's settings; `once`: the values of a new site alone."""
+    today, days = day_of(now), chosen["keep_days"]
     # A new site has no days to keep yet.
     is_more: Document = {"$and": [{"$gt": ["$keep_days", None]}, {"$lt": ["$keep_days", days]}]}
     kept: Document = {"$dateSubtract": {"startDate": today, "unit": "day", "amount": "$keep_days"}}
     held = {"$cond": [is_more, {"$max": ["$held_since", kept]}, "$held_since"]}
     # Another number of days changes the expiry of every row in the expiring log.
     same = {"$eq": ["$keep_days", chosen["keep_days"]]}
-    stored = SITES.of(runtime.database).find_one_and_update(
-        {"_id": site},
-        [
-            {
-                "$set": {
-                    **{name: {"$literal": value} for name, value in chosen.items()},
-                    **{name: {"$ifNull": [f"${name}", value]} for name, value in once.items()},
-                    "keep_changed": {"$cond": [same, "$keep_changed", True]},
-                    "held_since": held,
-                }
-            }
-        ],
-        upsert=True,
-        return_document=ReturnDocument.AFTER,
-    )
-    assert stored is not None  # noqa: S101 - an upsert leaves a document to return
-    return stored
+    fields = {
+        **{name: {"$literal": value} for name, value in chosen.items()},
+        **{name: {"$ifNull": [f"${name}", value]} for name, value in once.items()},
+        "keep_changed": {"$cond": [same, "$keep_changed", True]},
+        "held_since": held,
+    }
+    return [{"$set": fields}]
 
 
 def zone_of(site: SiteAnalytics) -> str:
@@ -159,6 +178,12 @@ def kept_for(days: int) -> timedelta:
 
 # Most beacons read nothing else.
 @remember(seconds=60)
-def recall(runtime: Runtime, site: str) -> SiteAnalytics | None:
-    """Return a site's settings, at most a minute old; None for an unknown site."""
-    return find(runtime.database, site)
+def recall(runtime: Runtime, site: str) -> SiteAnalytics:
+    """Return a site's settings, at most a minute old.
+
+    Raises UnknownSite, which no container remembers: the site may begin with analytics now.
+    """
+    found = find(runtime.database, site)
+    if found is None:
+        raise UnknownSite
+    return found

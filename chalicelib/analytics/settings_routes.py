@@ -241,7 +241,10 @@ def _declare_moves(route: Route) -> None:
 
 
 def _put(runtime: Runtime, site: str, body: NewAnalytics) -> SiteAnalytics:
-    """Store new settings; raises LogCannotForget and MoveInProgress before any write."""
+    """Store new settings; raises LogCannotForget and MoveInProgress before any write.
+
+    Raises Unavailable if the log changes meanwhile.
+    """
     before = settings.find(runtime.database, site)
     moving = before.get("moving") if before else None
     logs = {body.log, *((moving["log_from"], moving["log_to"]) if moving else ())}
@@ -254,6 +257,7 @@ def _put(runtime: Runtime, site: str, body: NewAnalytics) -> SiteAnalytics:
         raise MoveInProgress
     stored = settings.put(
         runtime,
+        before,
         site,
         {
             "origins": list(body.origins),
@@ -262,8 +266,7 @@ def _put(runtime: Runtime, site: str, body: NewAnalytics) -> SiteAnalytics:
             "public": body.public,
             "time_zone": body.time_zone,
         },
-        body.log,
-        body.layout,
+        (body.log, body.layout),
     )
     if not moving:
         logs_moving.start(runtime, stored, body.log)

@@ -63,12 +63,14 @@ def version(request: Request, asset_id: str, number: int) -> Whole | Part | Foun
     asset = catalogue.find(request.runtime.database, asset_id)
     found = catalogue.stored_version_of(asset, number)
     headers = _headers(asset, found)
-    if headers["ETag"] in conditional.held_tags(request):
-        return NotModified(headers=headers)
     blobs = store_of(request.runtime, found["store"])
     address = blobs.reading_address(found["blob"], found["type"], _disposition(asset, found))
     if address is not None and request.raw.method != "HEAD":
-        return Found(headers={**headers, "Location": address, "Cache-Control": _SHORTLY})
+        # No tag: a cache would keep the redirect for each 304, beyond the end of its address.
+        shown = {name: value for name, value in headers.items() if name != "ETag"}
+        return Found(headers={**shown, "Location": address, "Cache-Control": _SHORTLY})
+    if headers["ETag"] in conditional.held_tags(request):
+        return NotModified(headers=headers)
     return _bytes(request, Wanted(asset, found, _span(request, found)), headers)
 
 

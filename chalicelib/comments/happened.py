@@ -23,11 +23,9 @@ def name_of(node_id: str, comment_id: str) -> str:
     return f"{node_id}/{comment_id}"
 
 
+# An import keeps comment ids: a site's copy has the same. Nodes of release 0.3.0 have no `life`.
 def lasting_name(node: Node, comment_id: str) -> str:
-    """Return a comment's name that stays when its node moves: `{life of the node}-{comment}`.
-
-    An import may give a comment the id of another site's. Nodes of release 0.3.0 have no `life`.
-    """
+    """Return a comment's name that stays when its node moves: `{life of the node}-{comment}`."""
     life = node.get("life")
     return comment_id if life is None else f"{life}-{comment_id}"
 
@@ -73,5 +71,5 @@ def _cause(node: Node, comment: Comment, *, is_concealed: bool) -> Cause:
 def notify(runtime: Runtime, node: Node, comment_id: str) -> None:
     """Send a message for a new or changed comment, if its site has notifications or webhooks."""
     if settings.owes_events(runtime, node["site"]):
-        name = name_of(node["_id"], comment_id)
-        runtime.queues.send(Notify(comment=name, lasting=lasting_name(node, comment_id)))
+        name, lasting = name_of(node["_id"], comment_id), lasting_name(node, comment_id)
+        runtime.queues.send(Notify(comment=name, lasting=lasting))

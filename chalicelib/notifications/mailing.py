@@ -244,7 +244,10 @@ def give(runtime: Runtime, giver: str, to: str, keys: Sequence[str] | None) -> N
     rows.update_one(same, {"$push": {"former": former}})
     if "next_due" in row:
         wake(runtime, [to])
-    rows.delete_one({"_id": giver})
+    left = rows.find_one_and_delete({"_id": giver})
+    if left is not None and left["wakes"] != row["wakes"] and left["every"] == "off":
+        # A stop since the read has found the person's own setting alone.
+        stop(runtime, giver)
 
 
 # Leasing and finishing letters.

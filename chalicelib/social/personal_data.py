@@ -140,8 +140,10 @@ def _exists(runtime: Runtime, user_id: str) -> bool:
 
 
 def _delete_user(runtime: Runtime, user_id: str, is_time: _Check) -> None:
-    """Delete the user's document, once it has no circles, followers or blocks."""
+    """Delete the user's document, once it has no circles, followers, blocks or profile."""
     alone: Document = {"circles": {}, "followers": {}, "blocked": [], "blocked_by": []}
+    # A profile counts as a use of its pictures.
+    alone["profile"] = {"$in": [{}, None]}
     while _exists(runtime, user_id):
         users.forget_profile(runtime, user_id)
         _leave_graph(runtime, user_id, is_time)

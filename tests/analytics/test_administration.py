@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.analytics import settings
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import SITE, at, count, view
 from tests.support.http_client import Client
@@ -128,3 +129,38 @@ def test_a_layout_is_changed_at_once_for_what_comes(publisher: Client) -> None:
     assert publisher.post(f"{PATH}/layout", layout="flat").json["layout"] == "flat"
     assert publisher.get(PATH).json["layout"] == "flat"
     assert publisher.put(PATH).json["layout"] == "hierarchical"
+
+
+def test_reports_of_users_do_not_begin_beside_a_move_to_a_log_that_cannot_forget(
+    publisher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher.put(PATH)
+    put = settings.put
+
+    def put_after_the_move(*given: Any) -> Any:
+        monkeypatch.setattr(settings, "put", put)
+        assert publisher.post(f"{PATH}/log", log="timeseries").status == 202
+        return put(*given)
+
+    monkeypatch.setattr(settings, "put", put_after_the_move)
+    refused = publisher.put(PATH, user_reports=True)
+
+    assert (refused.status, refused.code) == (503, "unavailable")
+    assert publisher.put(PATH, user_reports=True).code == "log_cannot_forget"
+    assert publisher.get(PATH).json["user_reports"] is False
+
+
+def test_of_two_first_settings_at_once_each_sees_the_log_of_the_other(
+    publisher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = settings.put
+
+    def put_second(*given: Any) -> Any:
+        monkeypatch.setattr(settings, "put", put)
+        assert publisher.put(PATH, log="timeseries").status == 200
+        return put(*given)
+
+    monkeypatch.setattr(settings, "put", put_second)
+
+    assert publisher.put(PATH, user_reports=True).status == 503
+    assert publisher.get(PATH).json["user_reports"] is False

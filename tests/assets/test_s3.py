@@ -98,16 +98,18 @@ def test_parts_go_to_the_bucket_and_readers_too(editor: Uploader) -> None:
     reply = editor.client.get(asset["current"]["url"])
     assert (reply.status, reply.headers["Cache-Control"]) == (302, "private, no-store")
     anybody = Client(editor.client.app, editor.client.token)
-    reply = anybody.get(asset["current"]["url"])
-    assert (reply.status, reply.headers["Cache-Control"]) == (302, "public, max-age=60")
+    tag = {"If-None-Match": f'"{digest(content)}"'}
+    for held in ({}, tag):
+        # A cache that had a tag of the redirect would keep it for longer than its address holds.
+        reply = anybody.request("GET", asset["current"]["url"], headers=held)
+        assert (reply.status, reply.headers["Cache-Control"]) == (302, "public, max-age=60")
+        assert "ETag" not in reply.headers
     address = reply.headers["Location"]
     found = requests.get(address, headers={"Range": "bytes=0-9"}, timeout=30)
     assert (found.status_code, found.content) == (206, content[:10])
     asked = parse_qs(urlsplit(address).query)
     assert asked["response-content-type"] == ["image/png"]
     assert asked["response-content-disposition"][0].startswith("inline; filename*=")
-    tag = {"If-None-Match": f'"{digest(content)}"'}
-    assert anybody.request("GET", asset["current"]["url"], headers=tag).status == 304
     head = anybody.request("HEAD", asset["current"]["url"])
     assert (head.status, head.headers["Content-Length"]) == (200, str(len(content)))
 

@@ -2,9 +2,11 @@
 
 import pytest
 
+from chalicelib.comments.people import blocking
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.people.blocks import BLOCKS
 from chalicelib.runtime import Runtime
+from chalicelib.social.graph import blocks
 from chalicelib.social.graph.users import USERS
 from tests.people.support.blocking import (
     AT_BLOG,
@@ -86,3 +88,26 @@ def test_an_older_list_that_does_not_fit_stays_at_its_site(
     ann = before.as_("ann")
     assert listed(ann) == [["cy"], ["bob", "cy"], ["cy"]]
     assert seen(ann, "blog") == ["By Ann"]
+
+
+def test_who_unblocks_while_the_lists_are_joined_stays_unblocked(
+    before: Client, runtime: Runtime
+) -> None:
+    ann, at_blog = before.as_("ann"), {"_id": "blog/ann"}
+    PEOPLE.of(runtime.database).update_one(at_blog, {"$set": {"blocked": ["cy", "bob"]}})
+
+    class Apart:
+        """Blocks people everywhere; ann unblocks bob after the first block."""
+
+        @staticmethod
+        def keep_apart(given: Runtime, owner: str, other: str) -> None:
+            if other == "cy":
+                assert ann.delete(f"{AT_BLOG}/bob").status == 204
+            blocks.keep_apart(given, owner, other)
+
+        let_meet = staticmethod(blocks.let_meet)
+
+    blocking.join(runtime, Apart(), "", 10)
+
+    assert stored(runtime)["ann"] == ["cy"]
+    assert not any("bob" in each for each in listed(ann))

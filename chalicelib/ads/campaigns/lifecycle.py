@@ -59,11 +59,7 @@ def put(
             raise CampaignDeleted
         status = _status_after(before, over=definition["flight"]["end"] <= now)
         made = {"by": by, "made": now} if before is None else {}
-        day: Document = {}
-        if before is not None:
-            day = balances.day_in(before, campaign.time_zone, now)
-        if before is not None and campaign.budget.daily_micros is not None:
-            day |= balances.first_day_in(database, session, before, campaign.time_zone, now)
+        day = _day_of(database, session, before, campaign, now)
         fields = {**definition, "status": status, **made, **day}
         stored = _update(database, session, campaign_id, fields)
         after = exhaustion.follow(database, session, stored, now)
@@ -74,6 +70,22 @@ def put(
         return after, before is None
 
     return in_transaction(database, work)
+
+
+def _day_of(
+    database: Database[Document],
+    session: ClientSession,
+    before: StoredCampaign | None,
+    campaign: Campaign,
+    now: datetime,
+) -> Document:
+    """Return the update of a campaign's budget day for its new time zone and daily budget."""
+    if before is None:
+        return {}
+    day = balances.day_in(before, campaign.time_zone, now)
+    if campaign.budget.daily_micros is None:
+        return day
+    return day | balances.first_day_in(database, session, before, campaign.time_zone, now)
 
 
 def activate(database: Database[Document], campaign_id: str, now: datetime) -> StoredCampaign:

@@ -9,7 +9,7 @@ from chalicelib.analytics import settings
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.counting.forms import SentHit
 from chalicelib.analytics.counting.reading import Read, ReadHit, read
-from chalicelib.analytics.errors import OriginRefused, UnknownSite
+from chalicelib.analytics.errors import OriginRefused
 from chalicelib.analytics.hits import Dropped, Hits, Kind, PageHit
 from chalicelib.analytics.reports.names import Pages
 from chalicelib.analytics.settings import SiteAnalytics
@@ -56,8 +56,6 @@ class Beacons:
         """
         now, headers = self._runtime.now(), reported.request.raw.headers
         site = settings.recall(self._runtime, reported.site)
-        if site is None:
-            raise UnknownSite
         if site["origins"] and reported.origin and reported.origin not in site["origins"]:
             raise OriginRefused
         if _is_uncounted(headers.get("cookie", "")) or reported.request.is_ahead:

@@ -129,6 +129,9 @@ def _join_list(
 ) -> None:
     people = PEOPLE.of(runtime.database)
     for other in blocked:
+        if people.find_one({"_id": list_id, "blocked": other}, {"_id": 1}) is None:
+            # Unblocked since the read of the list.
+            continue
         try:
             apart.keep_apart(runtime, user_id, other)
         except TooManyBlocked:

@@ -5,11 +5,13 @@ from typing import Any, cast
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import ActChange, Actor, ActSubject
 from chalicelib.comments.people.rows import PEOPLE, Person, defaults, new_person, person_id
 from chalicelib.database import Document
+from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 
 
@@ -22,14 +24,19 @@ def find(database: Database[Document], site: str, user_id: str) -> Person:
 def change(runtime: Runtime, site: str, user_id: str, wanted: ActChange, actor: Actor) -> Person:
     """Set fields of a person at a site as its moderator, log it, and return the person afterwards.
 
-    With `wanted.before`: raises NotDone if the fields no longer have these values.
+    In place of a claimed person, the account changes: it has the person's past. With
+    `wanted.before`: raises NotDone if the fields no longer have these values. Raises Unavailable
+    if an account claims the person meanwhile.
     """
     fields = wanted.after
     found = find(runtime.database, site, user_id)
-    thing = ActSubject(site, None, None, user_id, found["name"], found.get("act"))
+    if "joined" in found:
+        found = find(runtime.database, site, found["joined"])
+    who = found["user_id"]
+    thing = ActSubject(site, None, None, who, found["name"], found.get("act"))
     noted = ActChange(_only(found, fields), fields)
     with acts.noting(runtime, actor, "person", thing, noted) as act:
-        was = store(runtime, site, user_id, {**fields, "act": act.id}, wanted.before)
+        was = store(runtime, site, who, {**fields, "act": act.id}, wanted.before)
         act.before = _only(was, fields)
     return cast("Person", {**was, **fields})
 
@@ -41,18 +48,22 @@ def store(
     fields: Mapping[str, Any],
     still: Mapping[str, Any] | None = None,
 ) -> Person:
-    """Set fields of a person and return the former person.
+    """Set fields of a person and return the former person; raises Unavailable for a claimed one.
 
     `still`: raises NotDone if the fields no longer have these values; None: no condition.
     """
     said = {name: {"$literal": value} for name, value in fields.items()}
     made = defaults(site, user_id, user_id, runtime.now())
-    before = PEOPLE.of(runtime.database).find_one_and_update(
-        {"_id": person_id(site, user_id), **(still or {})},
-        [{"$set": {**made, **said}}],
-        upsert=still is None,
-        return_document=ReturnDocument.BEFORE,
-    )
+    this = {"_id": person_id(site, user_id), "joined": {"$exists": False}, **(still or {})}
+    try:
+        before = PEOPLE.of(runtime.database).find_one_and_update(
+            this,
+            [{"$set": {**made, **said}}],
+            upsert=still is None,
+            return_document=ReturnDocument.BEFORE,
+        )
+    except DuplicateKeyError:
+        raise Unavailable("This person's past becomes an account's") from None
     if before is None and still is not None:
         raise acts.NotDone
     return before or new_person(site, user_id, user_id)

@@ -203,7 +203,8 @@ def _declare_standing(route: Route) -> None:
     ) -> Ok[SitePersonAnswer]:
         """Change a person's status, badges or note at a site; the status `ok` lifts any other.
 
-        The status holds from the person's next call on.
+        The status holds from the person's next call on. In place of a claimed guest, their account
+        changes, and the answer shows the account.
         """
         check_moderator(moderator, site)
         now = request.runtime.now()

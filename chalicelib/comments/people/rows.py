@@ -167,18 +167,13 @@ def new_person(site: str, user_id: str, name: str) -> Person:
 
 
 def defaults(site: str, user_id: str, name: str, now: datetime) -> dict[str, Any]:
-    """Return `$set` expressions that replace missing or null fields by a new person's values.
-
-    An update that makes the document notes `now` as its time.
-    """
-    person = new_person(site, user_id, name)
-    values: dict[str, Any] = {
+    """Return `$set` expressions that replace missing or null fields by those of a new person."""
+    made = new_person(site, user_id, name)
+    return {
         field: {"$ifNull": [f"${field}", {"$literal": value}]}
-        for field, value in person.items()
+        for field, value in made.items()
         if field != "_id"
-    }
-    is_new = {"$eq": [{"$type": "$user_id"}, "missing"]}
-    return {**values, "made": {"$cond": [is_new, now, "$made"]}}
+    } | {"made": {"$cond": [{"$eq": [{"$type": "$user_id"}, "missing"]}, now, "$made"]}}
 
 
 # Conclusions from a person's document: their trust, and their rights now.

@@ -255,9 +255,7 @@ class _Post:
         }
         allowed = self._may_post()
         refused = {field: f"${field}" for field in changed} | self._tat()
-        decided = {
-            field: {"$cond": [allowed, value, refused[field]]} for field, value in changed.items()
-        }
+        decided = {each: {"$cond": [allowed, changed[each], refused[each]]} for each in changed}
         return {**defaults(self._site, author.id, author.name, self._now), **decided}
 
     def _address(self) -> Document:

@@ -91,9 +91,8 @@ def post_comment(
     written = _draft(runtime, numbered, new, standing, call.sender)
     _keep_pace(runtime, numbered, written)
     node, comment = _store(runtime, numbered, parent, written)
-    happenings.send(
-        runtime, node["site"], happened.KIND, happened.name_of(node["_id"], comment["id"])
-    )
+    thing = happened.name_of(node["_id"], comment["id"])
+    happenings.send(runtime, node["site"], happened.KIND, thing)
     terms.settle(runtime, node, comment)
     happened.notify(runtime, node, comment["id"])
     reasons = comment.get("reasons", [])

@@ -1,9 +1,14 @@
 """Categories in the API: the publisher of a shop changes its categories, everyone reads them."""
 
+import orjson
+from pydantic import SecretStr
+
+from chalicelib import __version__, signing
 from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
 from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import page_of
 from chalicelib.limits import INVENTORY
+from chalicelib.runtime import Runtime
 from chalicelib.shop.categories import changes, copies, reading
 from chalicelib.shop.categories.forms import (
     CategoriesAnswer,
@@ -30,6 +35,7 @@ from chalicelib.shop.ids import CategoryId, name_of
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
 
+_TAG_BYTES = 12
 _PLACED = (UnknownShop, UnknownCategory, SlugTaken, CategoryTooDeep, CategoryCycle)
 
 
@@ -91,6 +97,17 @@ def _declare_removal(route: Route) -> None:
         return NoContent()
 
 
+def _tag(runtime: Runtime, version: int) -> str:
+    """Return the entity tag of the pages of a tree in a version.
+
+    The key signs their cursors: with another key or release, a stored page is out of date.
+    """
+    keys = runtime.settings.signing_keys
+    key = keys[0] if keys else SecretStr("")
+    digest = signing.tag(b"tree\0" + orjson.dumps([__version__, version]), key, _TAG_BYTES)
+    return f'"{version}.{digest.hex()}"'
+
+
 def _declare_tree(route: Route) -> None:
     @route("GET", "/shops/{site}/categories", tells_version=True, raises=(UnknownCategory,))
     def list_categories(
@@ -102,7 +119,7 @@ def _declare_tree(route: Route) -> None:
         category is gone, the cursor is invalid: begin the list again.
         """
         database = request.runtime.database
-        tag = conditional.version_tag(reading.tree_of(database, site)["version"])
+        tag = _tag(request.runtime, reading.tree_of(database, site)["version"])
         if tag in conditional.held_tags(request):
             return NotModified(headers={"ETag": tag})
         cursors = reading.cursors(request.runtime, site, query.under, query.depth)
@@ -113,7 +130,7 @@ def _declare_tree(route: Route) -> None:
             "categories": [category_answer(each) for each in shown],
             "next": cursors.following([name_of(last["_id"])] if last else None),
         }
-        return Ok(answer, {"ETag": conditional.version_tag(branch.version)})
+        return Ok(answer, {"ETag": _tag(request.runtime, branch.version)})
 
     @route("POST", "/shops/{site}/tree", raises=(UnknownShop,))
     def store_tree(

@@ -82,7 +82,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     claimed = [each["_id"] for each in carts_of.find(theirs, {"_id": 1})]
     left = {"cart": {"$in": claimed}, **_UNCLAIMED}
     orders_of.update_many({"$or": [{"user": user_id}, left], **before("at")}, {"$set": _ERASED})
-    carts_of.update_many(theirs, {"$set": {"user": None}})
+    # The new version stops a checkout that read the user from freezing the cart.
+    carts_of.update_many(theirs, {"$set": {"user": None}, "$inc": {"version": 1}})
     return Step.DONE
 
 
@@ -101,7 +102,8 @@ def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
     this = {"_id": order["_id"], "state": {"$in": list(ENDED)}}
     ORDERS.of(runtime.database).update_one(this, {"$set": _ERASED})
     over = {"_id": order["cart"], "order": order["_id"], "state": {"$in": ["ordered", "expired"]}}
-    CARTS.of(runtime.database).update_one(over, {"$set": {"user": None, "erased": True}})
+    nobody = {"$set": {"user": None, "erased": True}, "$inc": {"version": 1}}
+    CARTS.of(runtime.database).update_one(over, nobody)
     return find(runtime.database, order["_id"]) or order
 
 

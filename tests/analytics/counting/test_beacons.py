@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from app import create_app
 from chalicelib.analytics.logs import together
 from chalicelib.analytics.logs.log import Span
+from chalicelib.analytics.settings import SITES
 from chalicelib.analytics.visitors import agents
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import SITE, differences, logs, rows, site
@@ -53,6 +54,18 @@ def held(runtime: Runtime) -> list[Any]:
 def total(runtime: Runtime) -> dict[str, int]:
     found = rows(runtime, START - 2 * DAY, START + 2 * DAY)
     return {name: sum(row[name] for row in found) for name in ("hits", "visitors", "bots", "feeds")}
+
+
+def test_a_site_that_begins_with_analytics_is_counted_at_once(
+    client: Client, runtime: Runtime
+) -> None:
+    """Another container switched it on; this one heard of the site before."""
+    stored = SITES.of(runtime.database).find_one_and_delete({"_id": SITE})
+    assert stored is not None
+    assert beacon(client).code == "unknown_site"
+    SITES.of(runtime.database).insert_one(stored)
+
+    assert beacon(client).status == 202
 
 
 def test_a_beacon_is_counted(client: Client, runtime: Runtime) -> None:

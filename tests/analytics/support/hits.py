@@ -38,7 +38,8 @@ def site(
         "time_zone": "UTC",
         **chosen,
     }
-    return settings.put(runtime, name, wanted, log, layout)
+    before = settings.find(runtime.database, name)
+    return settings.put(runtime, before, name, wanted, (log, layout))
 
 
 def view(number: int | str, ts: datetime, path: str = "/a", **changes: Any) -> Hits:

@@ -7,11 +7,14 @@ import pytest
 
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.joining import carrying
+from chalicelib.comments.people import changing
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.writing import mentioning
 from chalicelib.jobs import outbox
 from chalicelib.marks.verification import verify
+from chalicelib.notifications import mailing, preferences
+from chalicelib.runtime import Runtime
 from chalicelib.social.messages import JOB
 from tests.comments.support.crashes import Crash, crash
 from tests.comments.support.guests import COMMENTS, NODE, SITE, GuestSite
@@ -443,3 +446,55 @@ def test_the_pace_of_a_guest_is_the_accounts(talk: GuestSite) -> None:
     join(ann, writer)
 
     assert person(talk, ANN)["tat"] == later.replace(microsecond=later.microsecond // 1000 * 1000)
+
+
+def test_a_ban_of_the_guest_after_the_join_is_one_of_the_account(talk: GuestSite) -> None:
+    """A moderator had the guest's row open."""
+    passenger, ann = guest(talk), account(talk)
+    posted(passenger)
+    assert join(ann, passenger).status == 202
+
+    banned = talk.admin.patch(f"{SITE}/people/{id_of(passenger)}", status="banned")
+
+    assert (banned.status, banned.json["id"]) == (200, ANN)
+    assert ann.post(COMMENTS, text="And again").code == "banned"
+
+
+def test_a_ban_beside_the_join_is_refused_for_the_moment(
+    talk: GuestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passenger, ann = guest(talk), account(talk)
+    posted(passenger)
+    store = changing.store
+
+    def store_after_the_join(*given: Any) -> Any:
+        monkeypatch.setattr(changing, "store", store)
+        assert join(ann, passenger).status == 202
+        return store(*given)
+
+    monkeypatch.setattr(changing, "store", store_after_the_join)
+    path = f"{SITE}/people/{id_of(passenger)}"
+
+    assert talk.admin.patch(path, status="banned").status == 503
+    assert talk.admin.patch(path, status="banned").json["id"] == ANN
+
+
+def test_a_stop_of_letters_beside_the_join_stops_the_accounts(
+    talk: GuestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime, passenger, ann = talk.runtime, guest(talk), account(talk)
+    posted(passenger)
+    daily = mailing.Rhythm("daily", 8, 1, "UTC", "en")
+    mailing.choose(runtime, id_of(passenger), daily, "g@example.org", sure=True)
+    find_seen = preferences.find_seen
+
+    def find_after_the_stop(given: Runtime, user_id: str) -> Any:
+        mailing.stop(runtime, id_of(passenger))
+        return find_seen(given, user_id)
+
+    monkeypatch.setattr(preferences, "find_seen", find_after_the_stop)
+    mailing.give(runtime, id_of(passenger), id_of(ann), None)
+
+    kept = mailing.find(runtime, id_of(ann))
+    assert kept is not None
+    assert kept["every"] == "off"

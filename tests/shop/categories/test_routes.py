@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
@@ -161,6 +162,20 @@ def test_a_reader_who_has_the_tree_is_told_so(paula: Client, client: Client) -> 
     assert client.request("GET", TREE, headers={"If-None-Match": tag}).status == 304
     paula.post(f"{TREE}/crime/move", parent="old")
     assert client.request("GET", TREE, headers={"If-None-Match": tag}).status == 200
+
+
+def test_a_tree_is_sent_again_when_another_key_signs_its_cursors(
+    client: Client, runtime: Runtime
+) -> None:
+    page = f"{TREE}?limit=1"
+    held = {"If-None-Match": client.get(page).headers["ETag"]}
+    keys = [SecretStr("another key of 32 characters!!!!")]
+    object.__setattr__(runtime.settings, "signing_keys", keys)
+
+    again = client.request("GET", page, headers=held)
+
+    assert again.status == 200
+    assert client.get(f"{page}&cursor={again.json['next']}").status == 200
 
 
 def test_a_product_is_listed_under_all_above_its_categories(

@@ -1,15 +1,21 @@
 """Erasures of the buyer of one order, as of a guest without an account."""
 
+from typing import Any
+
 import pytest
 
+from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.orders import personal_data
 from chalicelib.shop.orders.personal_data import follow_claim, forget_buyers
+from chalicelib.shop.orders.shapes import ORDERS
+from chalicelib.wiring.people import PEOPLE
 from tests.shop.support.buying import (
     agreement,
     bought,
     cart_of,
+    check_out,
     ordered,
     pay,
     stocked,
@@ -172,3 +178,23 @@ def test_an_order_that_is_not_over_keeps_its_buyer(client: Client, runtime: Runt
     for _ in range(3):
         pay(client, cart, order)
     assert erase(client, order, cart, "slow@example.org").status == 200
+
+
+def test_a_checkout_that_has_read_the_buyers_cart_leaves_nothing_of_them_after_their_erasure(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client)
+    ann = client.as_("ann")
+    freeze = carts.freeze
+
+    def freeze_after_the_erasure(*given: Any) -> bool:
+        monkeypatch.setattr(carts, "freeze", freeze)
+        jobs.erase(runtime, PEOPLE, "ann")
+        clock.advance(seconds=1)
+        return freeze(*given)
+
+    monkeypatch.setattr(carts, "freeze", freeze_after_the_erasure)
+    cart = cart_of(ann, MOBY_HARD=1)
+    check_out(ann, cart, agreement(email=EMAIL))
+
+    assert ORDERS.of(runtime.database).count_documents({"user": "ann"}) == 0

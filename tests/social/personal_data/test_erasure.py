@@ -10,12 +10,13 @@ import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
+from chalicelib.assets.shapes import ASSETS
 from chalicelib.jobs import outbox
 from chalicelib.people import jobs
 from chalicelib.people.jobs import Erase
 from chalicelib.settings import Settings
 from chalicelib.social import personal_data
-from chalicelib.social.graph import blocks, memberships, promotion
+from chalicelib.social.graph import blocks, memberships, promotion, users
 from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import propagation, repair
 from chalicelib.wiring import errands
@@ -253,6 +254,28 @@ def test_a_user_being_erased_is_in_no_circle_or_block_afterwards(
     named = [each for each in documents(watched.runtime) if "bob" in str(each)]
     assert named == []
     assert_directions_agree(watched.runtime)
+
+
+def test_a_picture_that_a_user_sets_during_their_erasure_is_released(
+    watched: Town, meantime: Meantime
+) -> None:
+    runtime, version = watched.runtime, {"n": 1, "blob": "b", "store": "gridfs"}
+    version |= {"type": "image/png", "length": 1, "sha256": "0" * 64, "at": runtime.now()}
+    asset: Any = {"_id": "abcdefghijklmnop", "owner": "harbour", "name": "x", "current": 1}
+    asset |= {"used_by": 0, "made": runtime.now(), "versions": [{**version, "by": None}]}
+    ASSETS.of(runtime.database).insert_one(asset)
+    settle(watched.client, "bob")
+
+    def change_picture() -> None:
+        users._change(runtime, "bob", {"profile": {"picture": "asset:abcdefghijklmnop"}})
+
+    meantime.before("delete", "social.user", change_picture)
+    erase(runtime, "bob")
+
+    assert meantime.done()
+    stored = ASSETS.of(runtime.database).find_one()
+    assert stored is not None
+    assert stored["used_by"] == 0
 
 
 def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime: Meantime) -> None:
