@@ -122,7 +122,7 @@ def put(
     if before is not None:
         moving = before.get("moving")
         this |= {"log": before["log"], "moving.log_to": moving["log_to"] if moving else None}
-    changed = _changed(chosen, {"log": log, "layout": layout, "generation": 1}, runtime.now())
+    changed = _update_of(chosen, {"log": log, "layout": layout, "generation": 1}, runtime.now())
     try:
         stored = SITES.of(runtime.database).find_one_and_update(
             this, changed, upsert=before is None, return_document=ReturnDocument.AFTER
@@ -134,7 +134,7 @@ def put(
     return stored
 
 
-def _changed(chosen: Chosen, once: Document, now: datetime) -> list[Document]:
+def _update_of(chosen: Chosen, once: Document, now: datetime) -> list[Document]:
     """Return the update of a site's settings; `once`: the values of a new site alone."""
     today, days = day_of(now), chosen["keep_days"]
     # A new site has no days to keep yet.

@@ -15,6 +15,7 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.people import guests
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.sites import settings
+from chalicelib.comments.stores import ask
 from chalicelib.comments.watches import WHOLE, Watch, WatchLevel
 from chalicelib.errors import UnknownComment
 from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, Route, everybody
@@ -111,8 +112,7 @@ def _declare_of_node(route: Route) -> None:
         Outside these threads, only replies and mentions notify you then. Without a watch, nothing
         changes.
         """
-        found = nodes.find(request.runtime.database, node)
-        watches.remove(request.runtime.database, found, WHOLE, caller.id)
+        _remove(request, nodes.find(request.runtime.database, node), WHOLE, caller)
         return NoContent()
 
 
@@ -142,9 +142,14 @@ def _declare_of_thread(route: Route) -> None:
     def delete_thread_watch(
         request: Request, node: NodeId, comment: CommentId, caller: Principal
     ) -> NoContent:
-        """Remove your watch of the thread that this comment begins, if you have one."""
+        """Remove your watch of the thread of a comment, if you have one.
+
+        Of a thread that is gone, `comment` is its first comment.
+        """
         found = nodes.find(request.runtime.database, node)
-        watches.remove(request.runtime.database, found, comment, caller.id)
+        of_thread = ask(request.runtime, found, lambda store, now: store.get(now, comment))
+        thread = comment if of_thread is None else watches.thread_of(found, of_thread)
+        _remove(request, found, thread, caller)
         return NoContent()
 
 
@@ -175,6 +180,13 @@ def _find(request: Request, node_id: str, caller: Principal) -> Node:
     if not settings.notifies(request.runtime, found["site"]):
         raise NotEnabled
     return found
+
+
+def _remove(request: Request, node: Node, thread: str, caller: Principal) -> None:
+    """Remove a watch; raises UnknownNode where the caller has none and sees no discussion."""
+    was_there = watches.remove(request.runtime.database, node, thread, caller.id)
+    if not was_there and not nodes.is_visible(node, caller, request.runtime.now()):
+        raise UnknownNode
 
 
 def _level(found: Watch | None, *, is_available: bool = True) -> WatchLevelAnswer:

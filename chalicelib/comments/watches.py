@@ -91,9 +91,9 @@ def put(runtime: Runtime, node: Node, thread: str, user_id: str, level: WatchLev
     return watch
 
 
-def remove(database: Database[Document], node: Node, thread: str, user_id: str) -> None:
-    """Remove a person's watch; without one, nothing changes."""
-    WATCHES.of(database).delete_one(_key(node, thread, user_id))
+def remove(database: Database[Document], node: Node, thread: str, user_id: str) -> bool:
+    """Remove a person's watch; return whether there was a watch."""
+    return WATCHES.of(database).delete_one(_key(node, thread, user_id)).deleted_count > 0
 
 
 def find(database: Database[Document], node: Node, thread: str, user_id: str) -> Watch | None:

@@ -23,8 +23,24 @@ REQUEST_ID_HEADER = "X-Request-Id"
 # For a deployment without a list of origins; `install` narrows the origin if there is a list.
 CORS = CORSConfig(
     allow_origin="*",
-    allow_headers=["Authorization", "Idempotency-Key", "If-Match", "If-None-Match", "Range"],
-    expose_headers=[REQUEST_ID_HEADER, "ETag", "Content-Range", "Retry-After"],
+    allow_headers=[
+        "Authorization",
+        "Idempotency-Key",
+        "If-Match",
+        "If-None-Match",
+        "If-Range",
+        "Range",
+    ],
+    expose_headers=[
+        REQUEST_ID_HEADER,
+        "Content-Range",
+        "Deprecation",
+        "ETag",
+        "Location",
+        "Retry-After",
+        "Sunset",
+        "WWW-Authenticate",
+    ],
     # Two hours: Chrome's maximum.
     max_age=7_200,
 )

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
 
+from chalicelib import errors
 from chalicelib.errors import Problem
 from chalicelib.http.idempotency import KEY_PATTERN
 from chalicelib.http.outcomes import is_declared, outcomes, problems
 from chalicelib.http.problem_page import ProblemPage
 from chalicelib.http.routing import Operation
 from chalicelib.webhooks.kinds import KINDS, EventKind
+from deploy.api import GATEWAY_RESPONSES
 from deploy.openapi.schemas import SCHEMAS, Json, Schemas, plain
 
 # The header that every problem with this status has, beside X-Request-Id.
@@ -90,6 +92,12 @@ _NEEDED_KEY: Json = {
 
 
 _PROBLEM = "application/problem+json"
+# The gateway, the firewall and the routing refuse calls that no operation has seen. A client that
+# knew only the operations' own codes could not read these answers.
+_CODES_OF_ANY_CALL = {
+    *(each["code"] for each in GATEWAY_RESPONSES.values()),
+    *(each.code for each in Problem.__subclasses__() if each.__module__ == errors.__name__),
+}
 # The most bytes of a value as Lambda sends it, where its length in characters says too little.
 MAX_BYTES = "x-plaza-max-bytes"
 _PAGE = "text/html"
@@ -111,7 +119,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
     parameters = _share_parameters(paths)
     answers = json.dumps([paths, failures])
     components = schemas.components
-    components["Problem"]["properties"]["code"]["enum"] = sorted(examples)
+    components["Problem"]["properties"]["code"]["enum"] = sorted({*examples, *_CODES_OF_ANY_CALL})
     return {
         "openapi": "3.1.1",
         "info": {

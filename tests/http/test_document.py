@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from pydantic import BaseModel
 
 from chalicelib.http import document
 from chalicelib.http.document import FILE
+from chalicelib.http.middleware import CORS
 from chalicelib.http.outcomes import is_declared
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import types
 from chalicelib.social.activity.actions.forms import NewAction
+from contract.compatibility import resolve
 from deploy.openapi.document import operation_id
 from deploy.openapi.files import KEPT, operations, ship, written
 from tests.http.support.things import app_with
@@ -154,3 +157,22 @@ def test_a_client_that_has_it_is_told_so(client: Client) -> None:
 
     assert (again.status, again.body) == (304, b"")
     assert again.headers["ETag"] == tag
+
+
+def test_a_page_of_another_origin_sends_and_reads_the_headers_of_the_document() -> None:
+    document = orjson.loads(KEPT.read_bytes())
+    cors = CORS.get_access_control_headers()
+    exposed = set(cors["Access-Control-Expose-Headers"].split(","))
+    allowed = set(cors["Access-Control-Allow-Headers"].split(","))
+
+    answered = document["components"]["headers"].keys()
+    sent = {
+        each["name"]
+        for path in document["paths"].values()
+        for operation in path.values()
+        for each in map(partial(resolve, document), operation.get("parameters", []))
+        if each["in"] == "header"
+    }
+
+    assert answered <= exposed
+    assert sent <= allowed

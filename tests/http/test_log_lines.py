@@ -38,8 +38,7 @@ def test_an_answer_says_what_to_look_for_in_the_log(api: Client, log_lines: Any)
     for answer in answers:
         request_id = answer.headers["X-Request-Id"]
         assert request_id in {line["correlation_id"] for line in log_lines()}
-        exposed = "X-Request-Id,ETag,Content-Range,Retry-After"
-        assert answer.headers["Access-Control-Expose-Headers"] == exposed
+        assert "X-Request-Id" in answer.headers["Access-Control-Expose-Headers"].split(",")
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
 
 

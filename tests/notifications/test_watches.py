@@ -402,3 +402,38 @@ def test_a_thread_has_the_bounds_of_a_discussion(
     clock.advance(seconds=6)
 
     assert watch(client, "kim", at=f"{COMMENTS}/{first}").code == "not_enabled"
+
+
+def test_a_thread_is_left_by_any_of_its_comments(client: Client, tell: Tell) -> None:
+    first = tell("The moon is up.")
+    reply = tell("It is.", by="ben", parent=first)
+    at = f"{COMMENTS}/{reply}"
+    assert watch(client, "zoe", at=at).status == 200
+
+    assert client.as_("zoe").delete(f"{at}/watch").status == 204
+
+    assert client.as_("zoe").get("/watches").json["watches"] == []
+
+
+def test_no_answer_tells_a_discussion_that_nobody_sees_yet_from_none(
+    client: Client, tell: Tell, runtime: Runtime, clock: Clock
+) -> None:
+    comment = tell("The moon is up.")
+    assert watch(client, "zoe").status == 200
+    hidden = {"$set": {"public_from": runtime.now() + timedelta(days=9)}}
+    NODES.of(runtime.database).update_one({"_id": NODE}, hidden)
+    clock.advance(seconds=6)
+    eve = client.as_("eve")
+
+    for path in (
+        "watch",
+        f"comments/{comment}/watch",
+        f"comments/{comment}",
+        "comments/0000000000",
+    ):
+        answers = [eve.delete(f"/nodes/{node}/{path}") for node in (NODE, "harbour:none")]
+        assert [each.code for each in answers] == ["unknown_node"] * 2
+
+    # What is one's own, one may still take back.
+    assert client.as_("zoe").delete(f"/nodes/{NODE}/watch").status == 204
+    assert client.as_("ann").delete(f"{COMMENTS}/{comment}").status == 204

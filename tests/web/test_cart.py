@@ -138,12 +138,12 @@ def test_a_line_that_is_held_no_more_says_so_and_is_held_again(
     buy(page, SKU)
     clock.advance(minutes=16)
     page.reload()
-    expect(page.get_by_text("No longer held for you")).to_be_visible()
+    expect(page.get_by_text("Not held for you")).to_be_visible()
 
     page.get_by_role("button", name="Hold again").click()
 
     expect(page.get_by_text("Everything is held for you again.")).to_be_visible()
-    expect(page.get_by_text("No longer held for you")).to_have_count(0)
+    expect(page.get_by_text("Not held for you")).to_have_count(0)
     expect(page.get_by_role("button", name="Hold again")).to_have_count(0)
     assert available(client, SKU) == 2
 
@@ -161,6 +161,21 @@ def test_a_line_that_others_bought_meanwhile_cannot_be_held_again(
 
     expect(page.get_by_text("Sold out: Moby-Dick")).to_be_visible()
     expect(page.get_by_role("button", name="Hold again")).to_be_visible()
+
+
+def test_a_cart_says_what_it_cannot_hold_while_others_of_its_address_hold_their_share(
+    page: Page, client: Client, publisher: Client
+) -> None:
+    assert publisher.put(f"/shops/{SITE}", currency="EUR", hold_percent=34).status == 200
+    other = client.post("/carts", site=SITE).json["id"]
+    assert put_line(client, other, SKU, 1).json["lines"][0]["lapsed"] is False
+
+    buy(page, SKU)
+    expect(page.get_by_text("Not held for you")).to_be_visible()
+    page.get_by_role("button", name="Hold again").click()
+
+    expect(page.get_by_text("Not everything can be held now. You can still order.")).to_be_visible()
+    expect(page.get_by_text("Not held for you")).to_be_visible()
 
 
 def test_what_is_no_longer_sold_cannot_be_put_in(page: Page, publisher: Client) -> None:

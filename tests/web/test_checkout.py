@@ -290,7 +290,7 @@ def test_what_others_bought_while_the_form_was_filled_in_is_told(
     order(page)
 
     expect(page.get_by_role("alert")).to_have_text("Sold out: Moby-Dick")
-    expect(page.get_by_text("No longer held for you")).to_be_visible()
+    expect(page.get_by_text("Not held for you")).to_be_visible()
     expect(page.get_by_label("Street and number")).to_have_value("Quay 1")
     bought = made.json["order"]["id"]
     assert client.post(f"/orders/{bought}/cancel?cart={other}").status == 200

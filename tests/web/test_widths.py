@@ -1,8 +1,11 @@
 """A comment is never wider than its column: no text makes the host's page scroll sideways."""
 
+from typing import get_args
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from chalicelib.languages import Language
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import violations
@@ -91,6 +94,21 @@ def test_no_text_is_wider_than_its_column(node: list[str], site: Site, open_page
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate(SIDEWAYS) == [0], (language, width)
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_a_guests_phone_does_not_scroll_sideways_in_any_language(
+    site: Site, open_page: OpenPage, language: str
+) -> None:
+    site.language = language
+    page = open_page(site, viewport={"width": 320, "height": 800})
+    choice = page.locator("plaza-comments select")
+    expect(choice).to_be_visible()
+
+    assert page.evaluate(PAGE_SIDEWAYS) == 0
+    box = choice.bounding_box()
+    assert box is not None
+    assert box["height"] >= 24
 
 
 def test_a_wide_text_can_be_scrolled_by_keyboard(

@@ -380,7 +380,7 @@ const pathOf = (item) => `/nodes/${encodeURIComponent(item.node_id)}/comments/${
 const writerOf = ({ site, author }) => `${site}/${author.id}`;
 
 /** @param {string} key @param {string} act */
-const keys = (key, act) => [h("kbd", {}, key), ` ${act} `];
+const keys = (key, act) => [h("span", { class: "key" }, h("kbd", {}, key), ` ${act}`), " "];
 
 /** @param {unknown} problem */
 function told(problem) {

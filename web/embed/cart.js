@@ -158,7 +158,7 @@ export default class PlazaCart extends Live {
   #render() {
     const { t, isRtl, language } = this.#words;
     for (const each of [this.#list, this.#sums, this.#status, this.#place]) each.replaceChildren();
-    this.#showIn = linesIn(this.#list, this.#words, { set: (...given) => this.#set(...given), remove: ({ sku, title }) => this.#clickedAway(`/lines/${sku}`, "DELETE", t("removed", { title })) });
+    this.#showIn = linesIn(this.#list, this.#words, { set: (...given) => this.#set(...given), remove: ({ sku, title }) => this.#clickedAway(`/lines/${sku}`, "DELETE", () => t("removed", { title })) });
     this.#form = null;
     this.#root.replaceChildren(
       h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
@@ -203,7 +203,7 @@ export default class PlazaCart extends Live {
       this.#place.replaceChildren(h("p", {}, t("emptyCart")));
       return;
     }
-    const again = isLapsed && h("p", { class: "note again" }, button("holdAgain", () => this.#clickedAway("/hold", "POST", t("heldAgain"))));
+    const again = isLapsed && h("p", { class: "note again" }, button("holdAgain", () => this.#clickedAway("/hold", "POST", () => t(this.#cart?.lines.some(({ lapsed }) => lapsed) ? "notHeld" : "heldAgain"))));
     this.#form?.priced(money(this.#total(), this.#cart.currency));
     if (this.#form) {
       this.#place.querySelector(".again")?.remove();
@@ -309,12 +309,12 @@ export default class PlazaCart extends Live {
     return this.#tried(() => this.#change(`/lines/${sku}`, { method: "PUT", body: { qty } }), title);
   }
 
-  /** Change the cart by a button that the change may remove, and move the focus. @param {string} path @param {string} method @param {string} told */
-  #clickedAway(path, method, told) {
+  /** Change the cart by a button that the change may remove, and move the focus. @param {string} path @param {string} method @param {() => string} tell After the change. */
+  #clickedAway(path, method, tell) {
     return this.#tried(async () => {
       await this.#change(path, { method });
       this.#focus();
-      return told;
+      return tell();
     });
   }
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
-from pymongo import ReturnDocument, WriteConcern
+from pymongo import WriteConcern
 
 from chalicelib import limits, signing
 from chalicelib.comments import happened, nodes, seen
@@ -210,12 +210,8 @@ class _Post:
 
         `makes`: insert a missing document. Raises Suspended, Banned and TooFast.
         """
-        before = self._rows.find_one_and_update(
-            self._key,
-            [{"$set": self._fields()}],
-            upsert=makes,
-            return_document=ReturnDocument.BEFORE,
-        )
+        update = [{"$set": self._fields()}]
+        before = self._rows.find_one_and_update(self._key, update, upsert=makes)
         return None if before is None else self._decide(before)
 
     def give_back(self) -> None:

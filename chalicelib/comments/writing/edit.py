@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from chalicelib.comments import nodes
-from chalicelib.comments.errors import CommentChanged
+from chalicelib.comments.errors import CommentChanged, UnknownNode
 from chalicelib.comments.forms import CommentEdit
 from chalicelib.comments.judgement import JudgedText, fields_of_edit, judge
 from chalicelib.comments.log import acts
@@ -159,6 +159,8 @@ def _find_own(
         node = nodes.find_for(runtime, node_id, caller)
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     own = comment is not None and is_author(caller, comment)
+    if not own and not nodes.is_visible(node, caller, runtime.now()):
+        raise UnknownNode
     sees = comment is not None and viewer(caller, node["site"]).sees(comment)
     if comment is None or not (sees or (own and even_hidden)):
         raise UnknownComment

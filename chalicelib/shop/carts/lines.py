@@ -221,7 +221,7 @@ def _open_with_offer(
     products = row.pop("products")
     cart = carts.check_open(row, buyer.user)
     offer = offer_beside(products, sku)
-    if offer is None:
+    if offer is None or (offer["state"] == "draft" and sku not in cart["lines"]):
         raise UnknownSku
     if offer["state"] != "active":
         raise NotForSale(sku)

@@ -267,12 +267,6 @@ def test_settings_are_asked_for_once_a_minute(
     clock.advance(seconds=61)
     assert beacon(client).code == "unknown_site"
 
-    # That it is unknown is remembered as well.
-    site(runtime)
-    assert beacon(client).code == "unknown_site"
-    clock.advance(seconds=61)
-    assert beacon(client).status == 202
-
 
 def test_only_the_sites_own_origins_count(client: Client, runtime: Runtime) -> None:
     site(runtime, origins=["https://blog.example"])

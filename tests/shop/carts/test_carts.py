@@ -253,6 +253,9 @@ def test_what_the_shop_does_not_have_is_not_put_into_a_cart(client: Client) -> N
     cart = cart_of(client)
 
     assert put_line(client, cart, "OMOO", 1).code == "unknown_sku"
+    # That there is a draft is nobody's to know, and what is sold no more is known.
+    assert put_line(client, cart, "TYPEE", 1).code == "unknown_sku"
+    assert put(paula, "typee", book("TYPEE", state="archived"), version=1).status == 200
     refused = put_line(client, cart, "TYPEE", 1)
     assert (refused.code, refused.json["facts"]) == ("not_for_sale", {"sku": "TYPEE"})
     assert client.post("/carts", site="gamma").code == "unknown_shop"

@@ -165,9 +165,10 @@ def test_a_reader_who_has_the_tree_is_told_so(paula: Client, client: Client) -> 
 
 
 def test_a_tree_is_sent_again_when_another_key_signs_its_cursors(
-    client: Client, runtime: Runtime
+    paula: Client, client: Client, runtime: Runtime
 ) -> None:
     page = f"{TREE}?limit=1"
+    assert paula.get(page).json["next"]
     held = {"If-None-Match": client.get(page).headers["ETag"]}
     keys = [SecretStr("another key of 32 characters!!!!")]
     object.__setattr__(runtime.settings, "signing_keys", keys)
