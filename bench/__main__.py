@@ -38,7 +38,7 @@ PARTS = (
     "shop",
     "notifications",
 )
-# What is run by itself alone: a piece of a part.
+# Pieces of a part, which run only where the command line names them.
 PIECES = ("fan_out",)
 _NAMES = ", ".join((*PARTS, *PIECES))
 
@@ -154,7 +154,7 @@ def called_path(file: Path) -> Path:
 def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - straight from the options
     """Measure each part, on a fresh MongoDB at each visit; a part that fails has no figures."""
     started, seconds = datetime.now(UTC), time.monotonic()
-    # What is imported by now; somebody may commit before the end.
+    # The commit of the imported code: another commit may come before the end.
     measured = commit()
     effort = QUICK if is_quick else FULL
     visits: dict[str, list[list[Measured]]] = {part: [] for part in parts}

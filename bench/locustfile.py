@@ -78,7 +78,7 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 class Somebody(FastHttpUser):  # type: ignore[misc]  # locust is not installed where types are checked
-    """Somebody who does one thing after another, as fast as the server answers."""
+    """A user who does one thing after another, as fast as the server answers."""
 
     tasks = {  # noqa: RUF012 - locust's own form
         read_comments: 70,

@@ -9,7 +9,7 @@ from bench.case import Case
 
 
 class Progress:
-    """Tells of one part: each group of cases has a line, whose rounds go by on a terminal."""
+    """Progress of one part: each group of cases has a line, whose rounds go by on a terminal."""
 
     def __init__(self, part: str, rounds: int, out: TextIO = sys.stderr) -> None:
         self._part, self._rounds, self._out = part, rounds, out

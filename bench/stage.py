@@ -24,7 +24,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
 from local.log_file import log_to
-from local.mongod import free_port, running_mongod
+from local.mongod import free_port, running_mongod, stop
 
 _SECRET = "a secret of the bench that guards nothing"  # noqa: S105
 _SIGNING_KEY = "a signing key of the bench that guards nothing"
@@ -56,7 +56,7 @@ class Stage:
     def with_database(self, name: str) -> "Stage":
         """Return a stage over another new database of the same server.
 
-        What must not lie beside other data, in order to be measured in turns with it, lies here.
+        Data that are measured in turns with others, and must not lie beside them, lie here.
         """
         settings = self.runtime.settings.model_copy(update={"database": name})
         database = open_database(self.runtime.database.client, name)
@@ -105,7 +105,7 @@ class Stage:
                     raise RuntimeError(output.read_text())
                 yield url
             finally:
-                process.terminate()
+                stop(process)
 
 
 def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:

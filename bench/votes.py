@@ -54,7 +54,15 @@ def groups(stage: Stage) -> Iterator[list[Case]]:
     together = partial(case, items=VOTES, connections=WRITERS, samples_at_most=30)
     name = f"{VOTES} votes of {WRITERS} on one comment"
     yield [
-        case("vote", voters.vote, voters.raw_vote, store="direct", ratio_at_most=VOTE_AT_MOST),
+        case(
+            "vote",
+            voters.vote,
+            voters.raw_vote,
+            prepare=voters.forget_design,
+            prepare_floor=voters.forget_design,
+            store="direct",
+            ratio_at_most=VOTE_AT_MOST,
+        ),
         together(name, voters.together, voters.raw_together, store="direct"),
         together(name, voters.folded, voters.raw_folded, store="folded"),
     ]
@@ -108,14 +116,12 @@ class Voters:
 
     def vote(self) -> None:
         """Vote, as the call does."""
-        self._forget_design()
         voter = Principal(self._voter(), "Voter")
         body = CommentVote(value=1)
         votes.vote(self._runtime, self._node["_id"], self._entry["id"], voter, body)
 
     def raw_vote(self) -> None:
         """Read and write the same by the driver."""
-        self._forget_design()
         self._bench.read_node()
         self._entries.find_one(self._key, _COUNTS)
         self._raw_place(self._voter())
@@ -190,6 +196,6 @@ class Voters:
     def _mark(self, voter: str) -> str:
         return mark_id(KIND, thing_id(self._entry), voter)
 
-    def _forget_design(self) -> None:
+    def forget_design(self) -> None:
         """Keep the comment from being promoted by what is measured."""
         self._entries.update_one(self._key, {"$unset": {"marking": ""}})

@@ -14,7 +14,7 @@ import schemathesis
 
 from contract.compatibility import resolve
 
-# What no call that fits the document is answered with.
+# Codes that no call gets that fits the document.
 OF_SYNTAX = frozenset({"invalid_json", "body_too_large", "unsupported_media_type"})
 # Pydantic's faults of what a schema says whole. Plaza's own codes are of rules that stand in
 # descriptions, or depend on what is there. Not among them: `string_too_short`, since texts are

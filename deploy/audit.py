@@ -26,7 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="script/audit", description=__doc__)
     parser.add_argument("--osv-url", help="another address of the advisory service (OSV)")
     given = parser.parse_args(arguments)
-    pip_audit = environment(*AUDITOR) / "pip-audit"
+    try:
+        pip_audit = environment(*AUDITOR) / "pip-audit"
+    except subprocess.CalledProcessError as failure:
+        # The installer has said why.
+        sys.exit(_not_asked(FILES[0], NotAsked(str(failure))))
     options = ["--osv-url", given.osv_url] if given.osv_url else []
     code = CLEAN
     for file in FILES:

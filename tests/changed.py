@@ -95,7 +95,9 @@ def _tests_of_room(room: str) -> Iterator[str]:
 
 def _git(*arguments: str) -> list[str]:
     command = ["git", *arguments]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if run.returncode:
+        sys.exit(f"script/test --changed: {run.stderr.strip()}; name a BASE that git knows")
     return run.stdout.split("\n")[:-1]
 
 

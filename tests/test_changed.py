@@ -1,7 +1,10 @@
 """The tests that `script/test --changed` chooses for changed files."""
 
+import sys
+
 import pytest
 
+from tests import changed
 from tests.changed import tests_of as choose
 
 
@@ -41,3 +44,10 @@ def test_an_element_is_tested_by_the_pages_that_have_it() -> None:
 
     assert "tests/web/test_cart.py" in chosen
     assert "tests/web/test_votes.py" not in chosen
+
+
+def test_a_base_that_git_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["script/test --changed", "nonsense"])
+
+    with pytest.raises(SystemExit, match=r"nonsense[^$]*name a BASE"):
+        changed.main()

@@ -114,6 +114,10 @@ def test_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
         (pytests / ".lock").write_text(str(owner))
     failed = tmp_path / "pytest-of-editor/pytest-0"
     failed.mkdir()
+    # Its process was killed before it wrote its number.
+    begun = tmp_path / "pytest-of-editor/pytest-1"
+    begun.mkdir()
+    (begun / ".lock").touch()
     others = tmp_path / "plaza-asset"
     others.mkdir()
 
@@ -124,7 +128,7 @@ def test_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
         tmp_path / f"plaza-test-{os.getpid()}-x",
         tmp_path / f"pytest-of-editor/pytest-{os.getpid()}",
     }
-    assert left == {*mine, failed, others}
+    assert left == {*mine, failed, begun, others}
 
 
 @pytest.mark.parametrize("folder", ["deploy", "local", "web"])

@@ -160,10 +160,18 @@ def unfinished_filter(owner: str, now: datetime) -> Document:
 
 
 def delete_upload(database: Database[Document], upload: Upload, due: datetime) -> None:
-    """Delete an upload; the blobs of an unfinished upload become waste, for removal at `due`."""
-    if upload["finished"] is None:
-        waste_upload(database, upload, due)
-    UPLOADS.of(database).delete_one({"_id": upload["_id"]})
+    """Delete an upload; the blobs of an unfinished upload become waste, for removal at `due`.
+
+    The upload may finish meanwhile: then its blobs are a version's.
+    """
+
+    def remove(session: ClientSession) -> None:
+        this = {"_id": upload["_id"]}
+        removed = UPLOADS.of(database).find_one_and_delete(this, session=session)
+        if removed is not None and removed["finished"] is None:
+            waste_upload(database, removed, due, session)
+
+    in_transaction(database, remove)
 
 
 def library_of(database: Database[Document], owner: str) -> Library:

@@ -209,7 +209,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     `until`: the latest time of the data to delete; None: all data. Replies stay, below a tombstone.
     """
     # The erasure covers claimed pasts: first carry the rest of them to the account.
-    carrying.carry_all(runtime, user_id)
+    pasts = carrying.pasts_of(runtime.database, user_id)
+    is_carried = carrying.carry_all(runtime, pasts)
     most = runtime.bounds.comments.erasure_step_comments
     found = list(itertools.islice(_find(runtime.database, user_id, until), most))
     waited_for: set[str] = set()
@@ -228,6 +229,20 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     CONFIRMATIONS.of(runtime.database).delete_many({"person": user_id, **asked})
     _forget(runtime.database, user_id)
     _unname_acts(runtime.database, user_id, until)
+    steps = [mentioning.erase(runtime, user_id, until, most)]
+    # A move may have brought back the mention of a person whose past it is.
+    steps += [mentioning.erase(runtime, each.person, until, most, each.site) for each in pasts]
+    if not (all(ends) and is_carried) or Step.BUSY in steps:
+        return Step.BUSY
+    if Step.MORE in steps or len(found) == most:
+        return Step.MORE
+    # At the end: they alone say whose past is left.
+    _erase_people(runtime, user_id, until)
+    return Step.DONE
+
+
+def _erase_people(runtime: Runtime, user_id: str, until: datetime | None) -> None:
+    """Delete a person's documents, those of people whom they claimed, and blocks of the person."""
     people = PEOPLE.of(runtime.database)
     people.delete_many({"user_id": user_id, **_began_by(until)})
     joined = {"joined_at": {"$lte": until}} if until else {}
@@ -236,12 +251,6 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     if until is None:
         # Later, the person may be there again, and readers may have blocked them again.
         people.update_many({"blocked": user_id}, {"$pull": {"blocked": user_id}})
-    mentions = mentioning.erase(runtime, user_id, until, most)
-    if not all(ends) or mentions is Step.BUSY:
-        return Step.BUSY
-    if mentions is Step.MORE:
-        return Step.MORE
-    return Step.MORE if len(found) == most else Step.DONE
 
 
 def _began_by(until: datetime | None) -> Document:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from waitress.server import create_server
 
+from local.mongod import stop
+
 _START_TIMEOUT_SECONDS = 60
 
 
@@ -72,7 +74,7 @@ def serving(command: Sequence[str], probe: str, folder: Path, **environment: str
             _wait(process, probe, log)
             yield
         finally:
-            process.terminate()
+            stop(process)
 
 
 def _wait(process: "subprocess.Popen[bytes]", probe: str, log: Path) -> None:

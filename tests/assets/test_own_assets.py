@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.assets import own
+from chalicelib.assets import catalogue, own
 from chalicelib.assets.ranges import MOST_BYTES
-from chalicelib.assets.shapes import ASSETS, CHUNKS, UPLOADS
+from chalicelib.assets.shapes import ASSETS, CHUNKS, UPLOADS, WASTE
 from chalicelib.assets.upkeep import sweep_waste
 from chalicelib.people.features import Step
 from chalicelib.runtime import Runtime
@@ -160,3 +160,22 @@ def test_a_late_erasure_leaves_what_was_made_since(
     assert client.get(since["url"]).status == 302
     assert len(eda.client.get("/users/me/assets").json["assets"]) == 1
     assert UPLOADS.of(runtime.database).count_documents({"by": "eda"}) == 2
+
+
+def test_an_erasure_takes_a_picture_whose_upload_finishes_while_it_runs(
+    ann: Uploader, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = ann.begin(png(), "image/png").json
+    ann.send(begun, png())
+    delete = catalogue.delete_upload
+
+    def delete_after_the_end(*given: Any) -> None:
+        monkeypatch.setattr(catalogue, "delete_upload", delete)
+        assert ann.finish(begun).status == 200
+        delete(*given)
+
+    monkeypatch.setattr(catalogue, "delete_upload", delete_after_the_end)
+
+    assert own.erase(runtime, "ann") is Step.DONE
+    assert ASSETS.of(runtime.database).count_documents({}) == 0
+    assert WASTE.of(runtime.database).count_documents({}) == 1

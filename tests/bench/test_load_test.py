@@ -87,6 +87,23 @@ def test_an_impression_that_is_lost_or_counted_twice_is_named(
 def test_a_beacon_whose_answer_was_lost_may_count_or_not(
     runtime: Runtime, day: dict[str, Any]
 ) -> None:
-    day["beacons"] = {"acknowledged": 0, "failed": 1}
+    for counted in (0, 1):
+        day["beacons"] = {"acknowledged": 1, "failed": counted}
+        assert lost(runtime, day) == []
 
-    assert lost(runtime, day) == []
+
+def test_a_day_on_which_every_call_failed_is_not_whole(
+    runtime: Runtime, day: dict[str, Any]
+) -> None:
+    day |= {"comments": [], "posts": [], "beacons": {"acknowledged": 0, "failed": 9}}
+
+    assert len(lost(runtime, day)) == 3
+
+
+def test_a_comment_that_is_listed_twice_makes_up_for_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = {"comments": [{"id": "a"}, {"id": "a"}]}
+    monkeypatch.setattr(load_test, "_pages", lambda *_: iter([page]))
+
+    assert load_test._listed(AppCalls.__call__, [("n", "a"), ("n", "b")]) == 0  # type: ignore[arg-type]

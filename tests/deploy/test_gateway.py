@@ -255,7 +255,9 @@ def test_a_gateway_answer_is_the_same_problem_as_the_apps(kind: str) -> None:
         for each in vars(errors).values()
         if isinstance(each, type) and issubclass(each, errors.Problem)
     }
-    if answer["code"] in ours:
+    if answer["code"] in {"invalid_api_key", "filtered", "throttled", "timeout", "refused"}:
+        assert answer["code"] not in ours
+    else:
         assert ours[answer["code"]]().body() == answer
 
 

@@ -70,3 +70,11 @@ def test_a_message_of_another_form_is_refused(repository: Path, message: str, re
 def test_a_range_is_checked_whatever_its_dates(repository: Path) -> None:
     assert check(repository, "HEAD")[0] == 1
     assert check(repository)[0] == 0
+
+
+def test_a_range_that_git_does_not_know_is_no_good_one(repository: Path) -> None:
+    command = [str(repository / "script/commits"), "nonsense..HEAD"]
+
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, "nonsense" in done.stderr) == (2, True)

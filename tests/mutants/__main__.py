@@ -56,7 +56,7 @@ def _is_any(slip: Slip, patterns: Sequence[str]) -> bool:
 
 
 def _passes(slips: Sequence[Slip], copies: Copies) -> bool:
-    """Tell whether the tests pass without a slip: else they would notice just anything."""
+    """Return whether the tests pass without a slip: tests that fail anyway notice none."""
     tests = sorted({test for slip in slips for test in slip.tests})
     # A test that a whole file of these has would be run twice.
     tests = [test for test in tests if "::" not in test or test.partition("::")[0] not in tests]

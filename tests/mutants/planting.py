@@ -45,7 +45,10 @@ class Copy(NamedTuple):
         assert self.worker.stdout is not None
         self.worker.stdin.write(json.dumps([tests, timeout_seconds]) + "\n")
         self.worker.stdin.flush()
-        code, said = json.loads(self.worker.stdout.readline())
+        line = self.worker.stdout.readline()
+        if not line:
+            return Finding("broken", time.monotonic() - started, "the worker has died")
+        code, said = json.loads(line)
         outcome = _OUTCOMES.get(code, "broken")
         return Finding(outcome, time.monotonic() - started, _line(said))
 
@@ -84,6 +87,8 @@ def copies_of(root: Path, number: int) -> Iterator[Copies]:
     """Give so many copies of a project, each with a worker; all are removed afterwards."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="plaza-mutants-")))
+        # A worker sees its own path without links.
+        folder = folder.resolve()
         yield Copies([stack.enter_context(_copy(root, folder / str(n))) for n in range(number)])
 
 

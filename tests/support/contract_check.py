@@ -7,7 +7,7 @@ import pytest
 from tests.support.contract import Contract
 from tests.support.runs import ENDED, is_whole
 
-# What every operation declares, and no test need provoke of each: one does of one.
+# Problems that every operation declares: a test provokes each at one operation alone.
 _OF_ANY_OPERATION = frozenset({"500 internal", "503 unavailable"})
 
 
@@ -27,7 +27,7 @@ class ContractCheck:
         self._contract.seen.update(getattr(node, "workeroutput", {}).get("seen_answers", ()))
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Note what nobody saw in a whole run, whether it passes or fails."""
+        """Note the declared answers that a whole run never saw, whether it passes or fails."""
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["seen_answers"] = sorted(self._contract.seen)
         elif is_whole(session.config) and exitstatus in ENDED:
@@ -39,7 +39,7 @@ class ContractCheck:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Name what nobody saw."""
+        """Print the declared answers that the run never saw."""
         for each in self._unseen:
             told = f"declared by the API's document and never answered in this run: {each}"
             terminalreporter.write_line(told, red=True)

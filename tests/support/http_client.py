@@ -14,7 +14,7 @@ from tests.support.contract import published
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
 
 
-# What every answer is held to.
+# The declared contract, which every answer must keep.
 CONTRACT = published()
 
 

@@ -71,7 +71,7 @@ class IssuingSite:
         return jwt.encode(self.claims(sub, **changes), secret, "HS256")
 
     def holding(self, token: str) -> Client:
-        """Return the client of who holds a token."""
+        """Return the client of a token's holder."""
         bearer = {"Authorization": f"Bearer {token}"}
         return Client(self.client.app, self.client.token, {**self.client.headers, **bearer})
 

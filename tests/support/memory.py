@@ -46,8 +46,17 @@ def remove_abandoned(memory: Path = _SHARED_MEMORY) -> None:
             shutil.rmtree(folder, ignore_errors=True)
     # pytest deletes its lock when it ends, and takes a lock that was left for three days as held.
     for lock in memory.glob("pytest-of-*/pytest-*/.lock"):
-        if _has_ended(int(lock.read_text())):
+        owner_id = _owner_of(lock)
+        if owner_id is not None and _has_ended(owner_id):
             shutil.rmtree(lock.parent, ignore_errors=True)
+
+
+def _owner_of(lock: Path) -> int | None:
+    """Return the process of a lock; None: it is gone, or its process has not written its number."""
+    try:
+        return int(lock.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def _has_ended(process_id: int) -> bool:

@@ -23,7 +23,7 @@ class ProcessesFirst(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def unit_of(nodeid: str) -> str:
-    """Return what a test is given to a worker with: its group, or nothing but itself."""
+    """Return the unit in which a worker takes a test: its group, or the test alone."""
     path, _, _ = nodeid.partition("::")
     if not _is_marked(path):
         return nodeid

@@ -6,9 +6,21 @@ import pytest
 ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
+# Options that leave tests out.
+_CHOOSING = (
+    "collectonly",
+    "deselect",
+    "ignore",
+    "ignore_glob",
+    "keyword",
+    "lf",
+    "markexpr",
+    "maxfail",
+    "stepwise",
+)
+
+
 def is_whole(config: pytest.Config) -> bool:
     """Return whether all tests were to be run."""
-    options = config.option
-    chosen = options.keyword or options.markexpr or options.deselect
-    chosen = chosen or getattr(options, "lf", False)
+    chosen = any(getattr(config.option, each, None) for each in _CHOOSING)
     return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not chosen

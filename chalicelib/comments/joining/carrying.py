@@ -122,10 +122,40 @@ def _is_short(database: Database[Document], site: str, user_id: str) -> bool:
     return all(number <= _MOST_IN_A_CALL for number in numbers)
 
 
-def carry_all(runtime: Runtime, account: str) -> None:
-    """Carry the pasts of all people whom an account has claimed; a repeat carries only the rest."""
-    for past in pasts_of(runtime.database, account):
+def carry_all(runtime: Runtime, pasts: Sequence[ClaimedPast]) -> bool:
+    """Carry the pasts of claimed people; a repeat carries only the rest.
+
+    Returns False if a node of theirs moves meanwhile: its move may bring back what it has read
+    before.
+    """
+    is_whole = True
+    for past in pasts:
+        ids = [each for some in _named_nodes(runtime.database, past) for each in some]
+        before = _layouts(runtime.database, ids)
         carry(runtime, past)
+        is_still = all(moving is None for _, moving in before.values())
+        is_whole = is_whole and is_still and _layouts(runtime.database, ids) == before
+    return is_whole
+
+
+def _named_nodes(database: Database[Document], by: ClaimedPast) -> Iterator[list[str]]:
+    """Yield ids of the site's nodes with comments or mentions of either, at most 1,000 at once.
+
+    An earlier call may have carried the entries, and a move the comments of before.
+    """
+    either = {"$in": [by.person, by.account]}
+    named: list[Document] = [{"author_id": either}, {"mentioned": either}]
+    rows: Any = ENTRIES.of(database).aggregate(
+        [{"$match": {"site": by.site, "$or": named}}, {"$group": {"_id": "$node_id"}}]
+    )
+    yield from _ids_of(rows)
+
+
+def _layouts(database: Database[Document], ids: Sequence[str]) -> dict[str, tuple[int, Any]]:
+    """Return the generation of each node, and its move; None: it does not move."""
+    fields = {"generation": 1, "moving": 1}
+    found = nodes.NODES.of(database).find({"_id": {"$in": list(ids)}}, fields)
+    return {each["_id"]: (each["generation"], each["moving"]) for each in found}
 
 
 def erase_late(runtime: Runtime, joined: Document) -> None:

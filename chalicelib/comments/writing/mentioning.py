@@ -40,14 +40,18 @@ def give(runtime: Runtime, site: str, giver: str, to: str) -> None:
         _follow(runtime, node_id, comment_id, partial(_given_fields, giver=giver, to=to))
 
 
-def erase(runtime: Runtime, user_id: str, until: datetime | None, most: int) -> Step:
+def erase(
+    runtime: Runtime, user_id: str, until: datetime | None, most: int, site: str | None = None
+) -> Step:
     """Remove a person from at most `most` comments that mention them.
 
     Returns BUSY if a move or another change prevents some of them.
 
-    `until`: the latest time of posting; None: all comments.
+    `until`: the latest time of posting; None: all comments. `site`: of this site alone.
     """
     where: Document = {"mentioned": user_id, **({"posted": {"$lte": until}} if until else {})}
+    if site is not None:
+        where["site"] = site
     found = list(itertools.islice(_find_mentions(runtime, where), most))
     new_fields = partial(_new_fields, person=Mention(id=user_id, name=""))
     ends = [_follow(runtime, *each, new_fields) for each in found]
