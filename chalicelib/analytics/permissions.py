@@ -1,4 +1,4 @@
-"""Readers of a site's reports: its publisher, and the public where the reports are public."""
+"""Settings as calls read them, and the readers of reports: the publisher, or the public."""
 
 from pymongo.database import Database
 
@@ -8,6 +8,8 @@ from chalicelib.analytics.settings import SiteAnalytics
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden, Unauthenticated
 from chalicelib.identity import Principal
+from chalicelib.memory import remember
+from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import owns
 
 
@@ -32,3 +34,13 @@ def of_site(database: Database[Document], site: str) -> SiteAnalytics:
     if found is None:
         raise UnknownSite
     return found
+
+
+# Most beacons read nothing else.
+@remember(seconds=60)
+def recall(runtime: Runtime, site: str) -> SiteAnalytics:
+    """Return a site's settings, at most a minute old.
+
+    Raises UnknownSite, which no container remembers: the site may begin with analytics now.
+    """
+    return of_site(runtime.database, site)

@@ -9,12 +9,10 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from chalicelib.analytics.errors import UnknownSite
 from chalicelib.analytics.hits import day_of
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Unavailable
-from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
 LogName = Literal["expiring", "rotating", "timeseries", "capped"]
@@ -174,16 +172,3 @@ def kept_for(days: int) -> timedelta:
     Sessions need all hits of a day.
     """
     return timedelta(days=days + 1)
-
-
-# Most beacons read nothing else.
-@remember(seconds=60)
-def recall(runtime: Runtime, site: str) -> SiteAnalytics:
-    """Return a site's settings, at most a minute old.
-
-    Raises UnknownSite, which no container remembers: the site may begin with analytics now.
-    """
-    found = find(runtime.database, site)
-    if found is None:
-        raise UnknownSite
-    return found

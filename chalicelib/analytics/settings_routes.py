@@ -204,7 +204,7 @@ def _declare_settings(route: Route) -> None:
         """
         check_publisher(publisher, site)
         changed = _put(request.runtime, site, body)
-        settings.recall.forget(request.runtime, site)
+        permissions.recall.forget(request.runtime, site)
         return Ok(_answer(request.runtime, changed))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib import limits
-from chalicelib.analytics import settings
+from chalicelib.analytics import permissions
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.counting.forms import SentHit
 from chalicelib.analytics.counting.reading import Read, ReadHit, read
@@ -55,7 +55,7 @@ class Beacons:
         InvalidRequest if no hit has a valid path, after the faults have counted.
         """
         now, headers = self._runtime.now(), reported.request.raw.headers
-        site = settings.recall(self._runtime, reported.site)
+        site = permissions.recall(self._runtime, reported.site)
         if site["origins"] and reported.origin and reported.origin not in site["origins"]:
             raise OriginRefused
         if _is_uncounted(headers.get("cookie", "")) or reported.request.is_ahead:
