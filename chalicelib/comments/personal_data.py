@@ -159,10 +159,6 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     ENTRIES.of(runtime.database).update_many(
         {"author_id": user_id, "author_name": {"$exists": True}}, {"$set": {"author_name": name}}
     )
-    key = name_key(name)
-    ENTRIES.of(runtime.database).update_many(
-        {"author_id": user_id, "author_key": {"$ne": key}}, {"$set": {"author_key": key}}
-    )
     PEOPLE.of(runtime.database).update_many(
         {"user_id": user_id, "name": {"$ne": name}},
         [{"$set": {"name": {"$literal": name}, "taken_key": taken_key_expression(user_id, name)}}],
@@ -171,8 +167,22 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     BATCHES.of(runtime.database).update_many({"by": user_id}, named_by)
     for act in ("by", "person"):
         LOG.of(runtime.database).update_many({act: user_id}, {"$set": {f"{act}_name": name}})
+    _rename_in_arrays(runtime.database, user_id, other, name)
+    key = name_key(name)
+    # Behind all names: feeds have the key in their tags, and must not show a former name under it.
+    ENTRIES.of(runtime.database).update_many(
+        {"author_id": user_id, "author_key": {"$ne": key}}, {"$set": {"author_key": key}}
+    )
+    _raise_versions(runtime.database, user_id)
+    mentioning.rename(runtime, user_id, name)
+
+
+def _rename_in_arrays(
+    database: Database[Document], user_id: str, other: Document, name: str
+) -> None:
+    """Set a user's name on comments in arrays: of pages, and of embedded trees."""
     element = {f"each.{field}": value for field, value in other.items()}
-    PAGES.of(runtime.database).update_many(
+    PAGES.of(database).update_many(
         {"comments": {"$elemMatch": other}},
         {"$set": {"comments.$[each].author.name": name}},
         array_filters=[element],
@@ -180,13 +190,11 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     for array in ARRAYS:
         # Through every element of the outer arrays: `metadata.replies.$[].replies.$[each]`.
         path = array.replace(".replies", ".replies.$[]").removesuffix(".$[]")
-        nodes.NODES.of(runtime.database).update_many(
+        nodes.NODES.of(database).update_many(
             {"metadata.authors": user_id, array: {"$elemMatch": other}},
             {"$set": {f"{path}.$[each].author.name": name}},
             array_filters=[element],
         )
-    _raise_versions(runtime.database, user_id)
-    mentioning.rename(runtime, user_id, name)
 
 
 def _raise_versions(database: Database[Document], user_id: str) -> None:

@@ -126,9 +126,9 @@ def _data(node: Node, comment: Comment) -> CommentEventData:
     return {
         "id": comment["id"],
         "site": node["site"],
-        "node": node["_id"],
-        "parent": comment["parent_id"],
+        "node_id": node["_id"],
+        "parent_id": comment["parent_id"],
         "state": _state(comment),
-        "posted": comment["posted"],
+        "posted_at": comment["posted"],
         "permalink": permalink(node["url"], comment["id"]),
     }

@@ -75,7 +75,7 @@ class HookAnswer(TypedDict):
             "days. Plaza sends to `on` alone."
         ),
     ]
-    made: Instant
+    made_at: Instant
     failing_since: Instant | None
 
 
@@ -99,12 +99,12 @@ class DeliveryAnswer(TypedDict):
     kind: EventKindName
     state: DeliveryState
     tries: Annotated[int, Field(ge=0)]
-    tried: Instant | None
+    tried_at: Instant | None
     status: Annotated[
         int | None, Field(description="Of the last answer; null: no answer came.", ge=100, le=999)
     ]
-    made: Instant
-    next: Annotated[Instant | None, Field(description="No try comes before; null: none comes.")]
+    made_at: Instant
+    due_at: Annotated[Instant | None, Field(description="No try comes before; null: none comes.")]
 
 
 class DeliveriesAnswer(TypedDict):
@@ -128,7 +128,7 @@ def hook_answer(hook: Hook) -> HookAnswer:
         "url": hook["url"],
         "kinds": hook["kinds"],
         "state": hook["state"],
-        "made": hook["made"],
+        "made_at": hook["made"],
         "failing_since": hook["failing_since"],
     }
 
@@ -141,8 +141,8 @@ def delivery_answer(row: Delivery) -> DeliveryAnswer:
         "kind": row["kind"],
         "state": row["state"],
         "tries": row["tries"],
-        "tried": row["tried"],
+        "tried_at": row["tried"],
         "status": row["status"],
-        "made": row["made"],
-        "next": row["next"] if row["state"] == "due" else None,
+        "made_at": row["made"],
+        "due_at": row["next"] if row["state"] == "due" else None,
     }

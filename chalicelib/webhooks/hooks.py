@@ -62,9 +62,12 @@ def register(runtime: Runtime, site: str, url: str, kinds: list[Kind], by: str) 
     Raises AddressRefused, TooManyHooks, and Misconfigured without PLAZA_SIGNING_KEYS.
     """
     check_address(runtime, url)
-    secret, now = signatures.new_secret(runtime), runtime.now()
+    now = runtime.now()
+    # The first random number of the call: the id of a repeated call with its key.
+    hook_id = new_id(now, runtime.random)
+    secret = signatures.new_secret(runtime)
     hook: Hook = {
-        "_id": new_id(now, runtime.random),
+        "_id": hook_id,
         "site": site,
         "slot": 0,
         "url": url,

@@ -37,10 +37,10 @@ class CommentEventData(TypedDict):
 
     id: Annotated[str, Field(max_length=100)]
     site: SiteId
-    node: Annotated[str, Field(max_length=300)]
-    parent: Annotated[str, Field(max_length=100)] | None
+    node_id: Annotated[str, Field(max_length=300)]
+    parent_id: Annotated[str, Field(max_length=100)] | None
     state: Literal["visible", "pending", "hidden", "spam", "deleted"]
-    posted: Instant
+    posted_at: Instant
     permalink: Annotated[str, Field(max_length=2_100)]
 
 

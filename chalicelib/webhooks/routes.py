@@ -1,5 +1,6 @@
 """Webhooks of a site over HTTP, for its publisher alone."""
 
+from datetime import datetime
 from typing import Protocol
 
 from chalice.app import Blueprint
@@ -16,12 +17,13 @@ from chalicelib.http import (
     router,
 )
 from chalicelib.http.callers import Publisher
+from chalicelib.http.idempotency import once
 from chalicelib.http.paging import Cursors, place_of, position_of
 from chalicelib.limits import NODES
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
-from chalicelib.webhooks import deliveries, hooks
+from chalicelib.webhooks import deliveries, hooks, signatures
 from chalicelib.webhooks.errors import (
     AddressRefused,
     TooManyHooks,
@@ -42,6 +44,7 @@ from chalicelib.webhooks.forms import (
     delivery_answer,
     hook_answer,
 )
+from chalicelib.webhooks.rows import Hook
 
 
 class NoteHooks(Protocol):
@@ -62,6 +65,7 @@ def routes(runtime: Runtime, note: NoteHooks) -> Blueprint:
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Webhooks")
     _declare_hooks(route, note)
+    _declare_removal(route, note)
     _declare_changes(route)
     _declare_deliveries(route)
     _declare_replay(route)
@@ -75,24 +79,44 @@ def _declare_hooks(route: Route, note: NoteHooks) -> None:
         check_publisher(publisher, site)
         return Ok({"webhooks": [hook_answer(each) for each in hooks.read(request.runtime, site)]})
 
-    @route("POST", "/sites/{site}/webhooks", limit=NODES, raises=(AddressRefused, TooManyHooks))
+    @route(
+        "POST",
+        "/sites/{site}/webhooks",
+        limit=NODES,
+        takes_idempotency_key=True,
+        raises=(AddressRefused, TooManyHooks, UnknownHook),
+    )
     def create_webhook(
         request: Request, site: SiteId, publisher: Publisher, body: NewHook
     ) -> Created[SecretHookAnswer]:
         """Have events of a site sent to an address, from within five seconds on.
 
-        Standard Webhooks 1.0.0 signs events with the `secret` of this answer, which no other
-        call shows.
+        Standard Webhooks 1.0.0 signs events with the `secret` of this answer, which only a repeat
+        of the call with its `Idempotency-Key` shows again.
         """
         check_publisher(publisher, site)
-        # Noted before the hook, in case of a crash; and again after it, in case another call has
-        # removed the last other hook.
-        note(request.runtime, site, are_there=True)
-        hook, secret = hooks.register(request.runtime, site, body.url, body.kinds, publisher.id)
-        note(request.runtime, site, are_there=True)
+
+        def make(runtime: Runtime) -> tuple[Hook, str]:
+            # Noted before the hook, in case of a crash; and again after it, in case another call
+            # has removed the last other hook.
+            note(runtime, site, are_there=True)
+            made = hooks.register(runtime, site, body.url, body.kinds, publisher.id)
+            note(runtime, site, are_there=True)
+            return made
+
+        def find(hook_id: str, _made_at: datetime) -> tuple[Hook, str]:
+            hook = hooks.find(request.runtime, site, hook_id)
+            secret = signatures.unseal(request.runtime, hook["secrets"][0])
+            if secret is None:
+                raise UnknownHook
+            return hook, secret
+
+        hook, secret = once(request, make, find)
         request.details["webhook"] = hook["_id"]
         return Created({**hook_answer(hook), "secret": secret})
 
+
+def _declare_removal(route: Route, note: NoteHooks) -> None:
     @route("DELETE", "/sites/{site}/webhooks/{webhook}", limit=NODES)
     def remove_webhook(
         request: Request, site: SiteId, webhook: HookId, publisher: Publisher

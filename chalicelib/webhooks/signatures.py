@@ -29,6 +29,11 @@ def seal(runtime: Runtime, secret: str) -> HookSecret:
     return {"sealed": sealing.seal(secret, _PURPOSE, keys, rng), "until": None}
 
 
+def unseal(runtime: Runtime, secret: HookSecret) -> str | None:
+    """Return a sealed secret; None: no signing key opens it."""
+    return sealing.unseal(secret["sealed"], _PURPOSE, runtime.settings.signing_keys)
+
+
 def rotate(
     secrets: Sequence[HookSecret], replacement: HookSecret, now: datetime
 ) -> list[HookSecret]:
@@ -43,9 +48,9 @@ def sign(runtime: Runtime, hook: Hook, event: str, seconds: int, body: str) -> s
     Omits each secret that no signing key opens. `seconds`: the Unix time of the try.
     """
     signed = f"{event}.{seconds}.{body}".encode()
-    keys, now = runtime.settings.signing_keys, runtime.now()
+    now = runtime.now()
     current = [s for s in hook["secrets"] if s["until"] is None or s["until"] > now]
-    opened = [sealing.unseal(each["sealed"], _PURPOSE, keys) for each in current]
+    opened = [unseal(runtime, each) for each in current]
     return " ".join(_signature(each, signed) for each in opened if each is not None)
 
 

@@ -498,7 +498,7 @@ def test_what_is_due_while_a_hook_is_off_fails_and_can_be_replayed(
     desk.clock.advance(minutes=6)
     desk.sweep()
     (shown,) = desk.publisher.get(f"{path}/deliveries").json["deliveries"]
-    assert (shown["state"], shown["next"]) == ("failed", None)
+    assert (shown["state"], shown["due_at"]) == ("failed", None)
 
     receiver.status = lambda: 200
     assert desk.publisher.patch(path, state="on").status == 200

@@ -60,10 +60,10 @@ def test_an_event_names_the_comment_and_no_person(desk: Desk, receiver: Receiver
         "data": {
             "id": comment,
             "site": SITE,
-            "node": NODE,
-            "parent": None,
+            "node_id": NODE,
+            "parent_id": None,
             "state": "visible",
-            "posted": "2026-03-01T12:00:06.000Z",
+            "posted_at": "2026-03-01T12:00:06.000Z",
             "permalink": f"https://a.example/moon#plaza-{comment}",
         },
     }

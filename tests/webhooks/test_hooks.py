@@ -4,6 +4,7 @@ import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_args
 
+import orjson
 import pytest
 from chalice.local import LocalChalice
 
@@ -17,7 +18,7 @@ from chalicelib.webhooks import rows as webhook_rows
 from chalicelib.webhooks.errors import TooManyHooks
 from chalicelib.webhooks.kinds import KINDS, Kind
 from tests.support.clock import Clock
-from tests.support.http_client import Client
+from tests.support.http_client import Client, Reply
 from tests.webhooks.conftest import ALL, HOOKS, SITE, Desk
 from tests.webhooks.support.receiver import Receiver
 
@@ -33,6 +34,45 @@ def test_a_secret_is_shown_once_and_sealed_at_rest(desk: Desk) -> None:
     assert listed == [{name: x for name, x in made.json.items() if name != "secret"}]
     stored = webhook_rows.HOOKS.of(desk.runtime.database).find_one({})
     assert secret.removeprefix("whsec_") not in str(stored)
+
+
+def test_a_call_that_is_repeated_with_its_key_makes_one_hook(desk: Desk) -> None:
+    """The first answer was lost, and the secret with it."""
+    body = orjson.dumps({"url": URL, "kinds": ALL})
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "my-first-hook"}
+
+    first, again = (
+        desk.publisher.request("POST", HOOKS, body=body, headers=headers) for _ in range(2)
+    )
+
+    assert (first.status, again.status) == (201, 201)
+    assert again.json == first.json
+    assert len(desk.publisher.get(HOOKS).json["webhooks"]) == 1
+    assert desk.publisher.delete(f"{HOOKS}/{first.json['id']}").status == 204
+    gone = desk.publisher.request("POST", HOOKS, body=body, headers=headers)
+    assert (gone.status, gone.code) == (404, "unknown_hook")
+
+
+def test_a_key_is_of_one_body_and_of_one_call_at_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "my-first-hook"}
+
+    def create(url: str) -> Reply:
+        body = orjson.dumps({"url": url, "kinds": ALL})
+        return desk.publisher.request("POST", HOOKS, body=body, headers=headers)
+
+    register = hooks.register
+
+    def register_during_a_repeat(*given: Any) -> Any:
+        monkeypatch.setattr(hooks, "register", register)
+        assert create(URL).code == "request_in_progress"
+        return register(*given)
+
+    monkeypatch.setattr(hooks, "register", register_during_a_repeat)
+
+    assert create(URL).status == 201
+    assert create(f"{URL}/others").code == "idempotency_key_reused"
 
 
 def test_a_hook_is_changed_and_removed(desk: Desk) -> None:

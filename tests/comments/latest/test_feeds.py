@@ -6,8 +6,10 @@ from typing import Any
 import feedparser
 import pytest
 
+from chalicelib.comments import personal_data
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.upkeep import compare_nodes
+from chalicelib.comments.people.rows import taken_key_expression
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.comments.support.feeds import FEEDS, NODE, URL, Blog, contents
@@ -211,3 +213,21 @@ def test_a_thread_is_read_by_an_index_of_its_own(threaded: Blog, runtime: Runtim
 def test_a_document_of_a_feed_is_xml(threaded: Blog) -> None:
     assert threaded.feed("site").body.startswith(b'<?xml version="1.0" encoding="utf-8"?>\n')
     assert ET.fromstring(threaded.feed("site").body).tag == f"{ATOM}feed"  # noqa: S314 - our own
+
+
+def test_a_poll_during_a_rename_keeps_no_former_name(
+    blog: Blog, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tags: dict[str, str] = {}
+
+    def express_after_a_poll(user_id: str, name: str) -> Any:
+        tags.update({kind: blog.feed(kind).headers["ETag"] for kind in FEEDS})
+        return taken_key_expression(user_id, name)
+
+    monkeypatch.setattr(personal_data, "taken_key_expression", express_after_a_poll)
+    personal_data.rename(runtime, "bob", "Roberta")
+
+    for kind in FEEDS:
+        if kind != "thread" or blog.layout.threaded:
+            again = blog.feed(kind, **{"If-None-Match": tags[kind]})
+            assert (again.status, b"Roberta" in again.body) == (200, True), kind
