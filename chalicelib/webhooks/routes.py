@@ -64,21 +64,15 @@ def routes(runtime: Runtime, note: NoteHooks) -> Blueprint:
     """Return the blueprint of webhooks."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Webhooks")
+    _declare_creation(route, note)
     _declare_hooks(route, note)
-    _declare_removal(route, note)
     _declare_changes(route)
     _declare_deliveries(route)
     _declare_replay(route)
     return blueprint
 
 
-def _declare_hooks(route: Route, note: NoteHooks) -> None:
-    @route("GET", "/sites/{site}/webhooks")
-    def list_webhooks(request: Request, site: SiteId, publisher: Publisher) -> Ok[HooksAnswer]:
-        """List the webhooks of a site."""
-        check_publisher(publisher, site)
-        return Ok({"webhooks": [hook_answer(each) for each in hooks.read(request.runtime, site)]})
-
+def _declare_creation(route: Route, note: NoteHooks) -> None:
     @route(
         "POST",
         "/sites/{site}/webhooks",
@@ -116,7 +110,13 @@ def _declare_hooks(route: Route, note: NoteHooks) -> None:
         return Created({**hook_answer(hook), "secret": secret})
 
 
-def _declare_removal(route: Route, note: NoteHooks) -> None:
+def _declare_hooks(route: Route, note: NoteHooks) -> None:
+    @route("GET", "/sites/{site}/webhooks")
+    def list_webhooks(request: Request, site: SiteId, publisher: Publisher) -> Ok[HooksAnswer]:
+        """List the webhooks of a site."""
+        check_publisher(publisher, site)
+        return Ok({"webhooks": [hook_answer(each) for each in hooks.read(request.runtime, site)]})
+
     @route("DELETE", "/sites/{site}/webhooks/{webhook}", limit=NODES)
     def remove_webhook(
         request: Request, site: SiteId, webhook: HookId, publisher: Publisher
