@@ -28,9 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     try:
         pip_audit = environment(*AUDITOR) / "pip-audit"
-    except subprocess.CalledProcessError as failure:
-        # The installer has said why.
-        sys.exit(_not_asked(FILES[0], NotAsked(str(failure))))
+    except subprocess.CalledProcessError:
+        # pip has said why.
+        print("pip-audit could not be installed, so nothing is known.", file=sys.stderr)
+        sys.exit(NOT_ASKED)
     options = ["--osv-url", given.osv_url] if given.osv_url else []
     code = CLEAN
     for file in FILES:

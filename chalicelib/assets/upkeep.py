@@ -10,8 +10,7 @@ from chalicelib.jobs.schedules import run_all
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
-_BLOBS = dict.fromkeys(("expires_at", "finished", "clean", "store", "asset"), 1)
-_ENDED = Sweep(UPLOADS, "expires_at", after=LONGEST_RUN, fields=_BLOBS)
+_ENDED = Sweep(UPLOADS, "expires_at", after=LONGEST_RUN, fields={"expires_at": 1})
 _UNUSED = Sweep(WASTE, "due")
 _RETRY_AFTER = timedelta(hours=1)
 

@@ -23,7 +23,8 @@ def name_of(node_id: str, comment_id: str) -> str:
     return f"{node_id}/{comment_id}"
 
 
-# An import keeps comment ids: a site's copy has the same. Nodes of release 0.3.0 have no `life`.
+# Imported comments keep their ids, so comments of two sites may have the same id. Nodes of release
+# 0.3.0 have no `life`.
 def lasting_name(node: Node, comment_id: str) -> str:
     """Return a comment's name that stays when its node moves: `{life of the node}-{comment}`."""
     life = node.get("life")

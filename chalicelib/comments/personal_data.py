@@ -225,8 +225,10 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     ends = [_erase(runtime, copy, waited_for) for copy in found]
     posted = {"posted": {"$lte": until}} if until else {}
     PENDING.of(runtime.database).delete_many({"author.id": user_id, **posted})
-    # Includes entries of comments that a crashed post never stored.
-    ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
+    if is_carried:
+        # Includes entries of comments that a crashed post never stored. Before, they name the nodes
+        # whose moves the carrying looks for.
+        ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
     claimed = {"claimed.by": user_id}
     ENTRIES.of(runtime.database).update_many(claimed, {"$unset": {"claimed": ""}})
     early = {"at": {"$lte": until}} if until else {}

@@ -148,7 +148,9 @@ def _declare_of_thread(route: Route) -> None:
         """
         found = nodes.find(request.runtime.database, node)
         of_thread = ask(request.runtime, found, lambda store, now: store.get(now, comment))
-        thread = comment if of_thread is None else watches.thread_of(found, of_thread)
+        thread = comment
+        if of_thread is not None and found["threaded"]:
+            thread = watches.thread_of(found, of_thread)
         _remove(request, found, thread, caller)
         return NoContent()
 

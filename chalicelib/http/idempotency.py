@@ -209,7 +209,10 @@ class _Attempt:
         return find(self._row.get("made") or draw(at, self._random()), at)
 
     def _random(self) -> random.Random:
-        """Return a generator of the same numbers for every attempt; no number is secret."""
+        """Return a generator of the same numbers for every attempt.
+
+        No number is secret, since the row has the seed: a secret needs another generator.
+        """
         return random.Random(self._row.get("seed", self._id))  # noqa: S311 - ids, which others see
 
 

@@ -80,7 +80,7 @@ class HookAnswer(TypedDict):
 
 
 class SecretHookAnswer(HookAnswer):
-    """A webhook with its new secret, which no other call shows."""
+    """A webhook with its new secret, which only a repeat of the call shows again."""
 
     secret: Annotated[str, Field(pattern=r"^whsec_[A-Za-z0-9+/]{43}=$")]
 

@@ -56,22 +56,29 @@ def find(runtime: Runtime, site: str, hook_id: str) -> Hook:
     return found
 
 
-def register(runtime: Runtime, site: str, url: str, kinds: list[Kind], by: str) -> tuple[Hook, str]:
-    """Store a new hook of a site; return it with its secret, which no other call returns.
+class HookTarget(NamedTuple):
+    """The address of a hook, and the kinds of its events."""
 
-    Raises AddressRefused, TooManyHooks, and Misconfigured without PLAZA_SIGNING_KEYS.
+    url: str
+    kinds: list[Kind]
+
+
+def register(
+    runtime: Runtime, site: str, wanted: HookTarget, by: str, hook_id: str | None = None
+) -> tuple[Hook, str]:
+    """Store a new hook of a site; return it with its secret.
+
+    `hook_id`: its id; None: a new one. Raises AddressRefused, TooManyHooks, Misconfigured without
+    PLAZA_SIGNING_KEYS, and pymongo's DuplicateKeyError for a stored `hook_id`.
     """
-    check_address(runtime, url)
-    now = runtime.now()
-    # The first random number of the call: the id of a repeated call with its key.
-    hook_id = new_id(now, runtime.random)
-    secret = signatures.new_secret(runtime)
+    check_address(runtime, wanted.url)
+    secret, now = signatures.new_secret(runtime), runtime.now()
     hook: Hook = {
-        "_id": hook_id,
+        "_id": hook_id or new_id(now, runtime.random),
         "site": site,
         "slot": 0,
-        "url": url,
-        "kinds": kinds,
+        "url": wanted.url,
+        "kinds": wanted.kinds,
         "secrets": [signatures.seal(runtime, secret)],
         "state": "on",
         "made": now,
@@ -89,6 +96,9 @@ def register(runtime: Runtime, site: str, url: str, kinds: list[Kind], by: str) 
         try:
             rows.insert_one({**hook, "slot": free})
         except DuplicateKeyError:
+            if rows.find_one({"site": site, "_id": hook["_id"]}, {"_id": 1}):
+                # Another attempt at the same call was faster.
+                raise
             continue
         listening.forget(runtime, site)
         return {**hook, "slot": free}, secret

@@ -20,7 +20,7 @@ CommentKind = Literal[
 ]
 # The kinds of which a buyer with an account is notified, too.
 BuyerKind = Literal["order.paid", "order.shipped", "order.cancelled", "order.refunded"]
-OrderKind = BuyerKind | Literal["order.refund_failed"]
+OrderKind = Literal[BuyerKind, "order.refund_failed"]
 PageKind = Literal["page.published", "page.unpublished"]
 # The kinds that a hook chooses.
 Kind = CommentKind | OrderKind | PageKind
@@ -55,7 +55,7 @@ class CommentEvent(TypedDict):
 class OrderEventData(TypedDict):
     """An order at the time of its event, without its buyer and its lines.
 
-    `amount_micros`: of the refund that was made or failed; None in other events.
+    `amount_micros`: of the refund that was made or failed; null in other events.
     """
 
     id: Annotated[str, Field(max_length=100)]

@@ -19,6 +19,7 @@ from chalicelib.http import (
 from chalicelib.http.callers import Publisher
 from chalicelib.http.idempotency import once
 from chalicelib.http.paging import Cursors, place_of, position_of
+from chalicelib.ids import new_id
 from chalicelib.limits import NODES
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
@@ -44,6 +45,7 @@ from chalicelib.webhooks.forms import (
     delivery_answer,
     hook_answer,
 )
+from chalicelib.webhooks.hooks import HookTarget
 from chalicelib.webhooks.rows import Hook
 
 
@@ -85,8 +87,8 @@ def _declare_creation(route: Route, note: NoteHooks) -> None:
     ) -> Created[SecretHookAnswer]:
         """Have events of a site sent to an address, from within five seconds on.
 
-        Standard Webhooks 1.0.0 signs events with the `secret` of this answer, which only a repeat
-        of the call with its `Idempotency-Key` shows again.
+        Standard Webhooks 1.0.0 signs events with the `secret` of this answer. Only a repeat of the
+        call with its `Idempotency-Key` shows it again, or the secret that has replaced it.
         """
         check_publisher(publisher, site)
 
@@ -94,12 +96,17 @@ def _declare_creation(route: Route, note: NoteHooks) -> None:
             # Noted before the hook, in case of a crash; and again after it, in case another call
             # has removed the last other hook.
             note(runtime, site, are_there=True)
-            made = hooks.register(runtime, site, body.url, body.kinds, publisher.id)
+            # The numbers of `runtime` are no secrets: they follow from the key's row.
+            hook_id = new_id(runtime.now(), runtime.random)
+            wanted = HookTarget(body.url, body.kinds)
+            made = hooks.register(request.runtime, site, wanted, publisher.id, hook_id)
             note(runtime, site, are_there=True)
             return made
 
         def find(hook_id: str, _made_at: datetime) -> tuple[Hook, str]:
             hook = hooks.find(request.runtime, site, hook_id)
+            # The first attempt may have died before it noted the hook.
+            note(request.runtime, site, are_there=True)
             secret = signatures.unseal(request.runtime, hook["secrets"][0])
             if secret is None:
                 raise UnknownHook

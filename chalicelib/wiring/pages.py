@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 from pymongo.client_session import ClientSession
 
-from chalicelib.analytics import settings as analytics_settings
+from chalicelib.analytics import permissions
+from chalicelib.analytics.errors import UnknownSite
 from chalicelib.analytics.reports.queries import page_counts
-from chalicelib.analytics.settings import SiteAnalytics
 from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
 from chalicelib.comments.latest import sitemap
 from chalicelib.content.publishing.discussions import Discussed
-from chalicelib.memory import remember
 from chalicelib.runtime import Runtime
 
 
@@ -72,19 +71,16 @@ class NodesOfPages:
         return sitemap.find_listed_pages(runtime, site, urls)
 
 
-@remember(seconds=60)
-def _recall_analytics(runtime: Runtime, site: str) -> SiteAnalytics | None:
-    """Return a site's settings of analytics, at most a minute old; None: it has none."""
-    return analytics_settings.find(runtime.database, site)
-
-
 class CountedPages:
     """Views by the counts of analytics; see `content.reading.views.Views`."""
 
     def counts(self, runtime: Runtime, site: str, paths: Sequence[str]) -> dict[str, int] | None:
         """Return the views of each path; None: the site has no counts or hides them."""
-        found = _recall_analytics(runtime, site)
-        if found is None or not found["public"]:
+        try:
+            is_public = permissions.recall(runtime, site)["public"]
+        except UnknownSite:
+            is_public = False
+        if not is_public:
             return None
         names = {path: paths_of_hits.find(path) for path in paths}
         asked = {name for name in names.values() if name is not None}

@@ -12,7 +12,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.errors import UnknownComment
+from chalicelib import errors
+from chalicelib.errors import Problem, UnknownComment
 from chalicelib.http import (
     Accepted,
     Created,
@@ -240,10 +241,15 @@ def test_a_view_that_does_not_say_what_it_answers_is_left_out(document: Json) ->
     assert "/undeclared" not in document["paths"]
 
 
+def _is_problem(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Problem) and value is not Problem
+
+
 def test_the_codes_of_all_problems_are_listed_once(document: Json) -> None:
     codes = document["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
 
     assert codes == sorted(set(codes))
     # A client's parser has to know the codes of the gateway and of the firewall, too.
-    of_any_call = {each["code"] for each in GATEWAY_RESPONSES.values()} | {"method_not_allowed"}
-    assert set(codes) >= document["components"]["examples"].keys() | of_any_call
+    of_any_call = {each["code"] for each in GATEWAY_RESPONSES.values()}
+    of_any_call |= {each.code for each in vars(errors).values() if _is_problem(each)}
+    assert set(codes) == document["components"]["examples"].keys() | of_any_call

@@ -362,6 +362,9 @@ def test_a_flat_discussion_has_no_threads(client: Client) -> None:
     refused = watch(client, "zoe", at=f"/nodes/harbour:flat/comments/{posted}")
 
     assert (refused.status, refused.code) == (422, "not_threaded")
+    assert watch(client, "zoe", at="/nodes/harbour:flat").status == 200
+    client.as_("zoe").delete(f"/nodes/harbour:flat/comments/{posted}/watch")
+    assert len(client.as_("zoe").get("/watches").json["watches"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """A site's hooks: its publisher registers them, and nobody reads their secrets."""
 
+import base64
 import dataclasses
+import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_args
 
@@ -10,13 +12,16 @@ from chalice.local import LocalChalice
 
 from app import create_app
 from chalicelib.comments.sites import settings as comment_settings
+from chalicelib.http.idempotency import KEYS
 from chalicelib.memory import Memory
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.webhooks import hooks
 from chalicelib.webhooks import rows as webhook_rows
 from chalicelib.webhooks.errors import TooManyHooks
+from chalicelib.webhooks.hooks import HookTarget
 from chalicelib.webhooks.kinds import KINDS, Kind
+from chalicelib.webhooks.signatures import PREFIX, SECRET_BYTES
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.webhooks.conftest import ALL, HOOKS, SITE, Desk
@@ -47,6 +52,12 @@ def test_a_call_that_is_repeated_with_its_key_makes_one_hook(desk: Desk) -> None
 
     assert (first.status, again.status) == (201, 201)
     assert again.json == first.json
+    row = KEYS.of(desk.runtime.database).find_one()
+    assert row is not None
+    numbers = random.Random(row["seed"])
+    drawn = {numbers.randbytes(size) for size in (8, SECRET_BYTES, SECRET_BYTES)}
+    secret = base64.b64decode(first.json["secret"].removeprefix(PREFIX))
+    assert secret not in drawn
     assert len(desk.publisher.get(HOOKS).json["webhooks"]) == 1
     assert desk.publisher.delete(f"{HOOKS}/{first.json['id']}").status == 204
     gone = desk.publisher.request("POST", HOOKS, body=body, headers=headers)
@@ -126,11 +137,11 @@ def test_a_hook_of_another_site_is_unknown(desk: Desk) -> None:
 
 def test_twenty_calls_at_once_make_no_twenty_first(desk: Desk) -> None:
     for _ in range(15):
-        hooks.register(desk.runtime, "harbour", URL, ["comment.created"], "paul")
+        hooks.register(desk.runtime, "harbour", HookTarget(URL, ["comment.created"]), "paul")
 
     def register(_: int) -> bool:
         try:
-            hooks.register(desk.runtime, "harbour", URL, ["comment.created"], "paul")
+            hooks.register(desk.runtime, "harbour", HookTarget(URL, ["comment.created"]), "paul")
         except TooManyHooks:
             return False
         return True

@@ -13,6 +13,7 @@ from chalicelib.shop.orders import resuming, sweep
 from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS
 from chalicelib.webhooks import deliveries, due, hooks
+from chalicelib.webhooks.hooks import HookTarget
 from chalicelib.webhooks.rows import DELIVERIES, MAX_DUE, DueEvent
 from tests.shop.support.buying import (
     OTHER,
@@ -337,7 +338,8 @@ def test_an_event_waits_until_each_container_knows_the_hooks_of_its_time(
     # This container has read that there are no hooks; another registers one.
     assert hooks.listening(desk.runtime, SITE) == []
     other = dataclasses.replace(desk.runtime, memory=Memory())
-    hooks.register(other, SITE, receiver.url, ["order.paid"], "paula")
+    wanted = HookTarget(receiver.url, ["order.paid"])
+    hooks.register(other, SITE, wanted, "paula")
     bought(desk.client)
 
     assert due.deliver(desk.runtime, ORDERS) == 0

@@ -45,7 +45,7 @@ export function card(item, decide, hideAll) {
     h("div", { class: "row" }, h("button", { class: "good", tabindex: "-1", onclick: () => decide("visible") }, item.queue === "spam" ? "Not spam" : "Approve"), h("button", { class: "bad", tabindex: "-1", onclick: () => decide("hidden") }, "Hide"), item.queue !== "spam" && h("button", { class: "bad", tabindex: "-1", onclick: () => decide("spam") }, "Spam"), h("button", { class: "bad", tabindex: "-1", onclick: hideAll }, "Hide all by ", item.author.name)),
   );
   /** @param {Claim | null} claim */
-  const show = (claim) => (claimed.textContent = claim && claim.by !== callerId() ? `read by ${claim.by}` : "");
+  const show = (claim) => (claimed.textContent = claim && claim.by !== callerId() ? `read by ${claim.name}` : "");
   made.addEventListener("claimed", (event) => show(/** @type {CustomEvent} */ (event).detail));
   show(item.claimed);
   return made;

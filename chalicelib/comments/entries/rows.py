@@ -40,9 +40,13 @@ class Votes(TypedDict):
 
 
 class Claim(TypedDict):
-    """A moderator's claim on a waiting comment, and the end of the claim."""
+    """A moderator's claim on a waiting comment, and the end of the claim.
+
+    name: of the moderator; missing: release 0.3.0 stored the claim.
+    """
 
     by: str
+    name: NotRequired[str]
     until: datetime
 
 

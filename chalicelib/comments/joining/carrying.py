@@ -131,10 +131,10 @@ def carry_all(runtime: Runtime, pasts: Sequence[ClaimedPast]) -> bool:
     is_whole = True
     for past in pasts:
         ids = [each for some in _named_nodes(runtime.database, past) for each in some]
-        before = _layouts(runtime.database, ids)
+        before = _generations(runtime.database, ids)
         carry(runtime, past)
         is_still = all(moving is None for _, moving in before.values())
-        is_whole = is_whole and is_still and _layouts(runtime.database, ids) == before
+        is_whole = is_whole and is_still and _generations(runtime.database, ids) == before
     return is_whole
 
 
@@ -151,7 +151,7 @@ def _named_nodes(database: Database[Document], by: ClaimedPast) -> Iterator[list
     yield from _ids_of(rows)
 
 
-def _layouts(database: Database[Document], ids: Sequence[str]) -> dict[str, tuple[int, Any]]:
+def _generations(database: Database[Document], ids: Sequence[str]) -> dict[str, tuple[int, Any]]:
     """Return the generation of each node, and its move; None: it does not move."""
     fields = {"generation": 1, "moving": 1}
     found = nodes.NODES.of(database).find({"_id": {"$in": list(ids)}}, fields)

@@ -11,7 +11,7 @@ from typing import Any
 from pymongo import ReturnDocument
 
 from chalicelib.comments import nodes
-from chalicelib.comments.entries.rows import ENTRIES, QUEUED, key_of
+from chalicelib.comments.entries.rows import ENTRIES, QUEUED, Claim, key_of
 from chalicelib.comments.errors import CommentClaimed
 from chalicelib.comments.moderation.forms import ClaimAnswer
 from chalicelib.comments.shapes import Node
@@ -36,7 +36,7 @@ def take(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) 
         {"claimed.by": moderator.id},
     ]
     entries, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
-    claimed = {"by": moderator.id, "until": now + LEASE}
+    claimed = {"by": moderator.id, "name": moderator.name, "until": now + LEASE}
     found = entries.find_one_and_update(
         {**key, **QUEUED, "$or": free},
         {"$set": {"claimed": claimed}},
@@ -44,7 +44,7 @@ def take(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) 
         return_document=ReturnDocument.AFTER,
     )
     if found is not None:
-        return {"by": found["claimed"]["by"], "until": found["claimed"]["until"]}
+        return _answer(found["claimed"])
     waiting = entries.find_one({**key, **QUEUED}, {"claimed": 1})
     if waiting is None:
         raise UnknownComment
@@ -66,7 +66,12 @@ def claim_answer(entry: Mapping[str, Any], now: datetime) -> ClaimAnswer | None:
     claimed = entry.get("claimed")
     if claimed is None or claimed["until"] <= now:
         return None
-    return {"by": claimed["by"], "until": claimed["until"]}
+    return _answer(claimed)
+
+
+def _answer(claimed: Claim) -> ClaimAnswer:
+    name = claimed.get("name", claimed["by"])
+    return {"by": claimed["by"], "name": name, "until": claimed["until"]}
 
 
 def _node(runtime: Runtime, node_id: str, moderator: Principal) -> Node:

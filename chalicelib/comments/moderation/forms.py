@@ -15,12 +15,14 @@ from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownName
 
 
 class ClaimAnswer(TypedDict):
     """A moderator's claim of a waiting comment, and the time of its end."""
 
     by: UserId
+    name: ShownName
     until: datetime
 
 

@@ -339,9 +339,12 @@ def _amount(
 
 
 def is_all_back(order: Order, payment: OrderPayment) -> bool:
-    """Return whether refunds that the provider has not refused name all units of an order."""
-    back = _units_back(payment)
-    return all(back.get(line["sku"], 0) >= line["qty"] for line in order["lines"])
+    """Return whether refunds that are made, or may still be, name all units of an order."""
+    back: Counter[str] = Counter()
+    for refund in payment["refunds"]:
+        if refund["state"] in {"owed", "made", "done"}:
+            back.update(refund["units"])
+    return all(back[line["sku"]] >= line["qty"] for line in order["lines"])
 
 
 def _units_back(payment: OrderPayment) -> dict[str, int]:

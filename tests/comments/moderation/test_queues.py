@@ -136,7 +136,7 @@ def test_a_claim_is_seen_by_others_and_ends_by_itself(
     client: Client, moderator: Client, waiting: str, clock: Clock
 ) -> None:
     claimed = moderator.post(f"{waiting}/claim")
-    assert (claimed.status, claimed.json["by"]) == (200, "mo")
+    assert (claimed.status, claimed.json["by"], claimed.json["name"]) == (200, "mo", "Mo")
     (row,) = listed(of_blog(client, "mia"))
     assert row["claimed"] == claimed.json
     assert of_blog(client, "mia").post(f"{waiting}/claim").code == "comment_claimed"

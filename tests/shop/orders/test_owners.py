@@ -26,11 +26,12 @@ from tests.shop.support.buying import (
     ordered,
     pay,
     put_line,
+    refund_came_back,
     shelf_of,
     stocked,
     stored_order,
 )
-from tests.shop.support.factories import SITE, open_shop
+from tests.shop.support.factories import SITE, open_shop, publisher
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 
@@ -292,3 +293,10 @@ def test_an_order_whose_units_are_all_refunded_is_not_sent(client: Client) -> No
     assert paula.get(f"/orders/{order}").json["order"]["sent"] is None
     # What was sent before its refund stays sent.
     assert paula.post(f"/orders/{other}/sent").json["sent"]
+
+
+def test_an_order_whose_refund_has_failed_is_sent_after_all(client: Client) -> None:
+    stocked(client)
+    _, order = refund_came_back(client)
+
+    assert publisher(client).post(f"/orders/{order}/sent").json["sent"]

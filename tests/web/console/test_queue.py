@@ -340,7 +340,7 @@ def test_another_moderator_sees_who_reads_a_comment(desk: Desk) -> None:
 
     second = desk.open("max", may_log="409")
 
-    expect(second.get_by_role("article")).to_contain_text("read by mo")
+    expect(second.get_by_role("article")).to_contain_text("read by Mo")
 
 
 def test_a_moderator_whose_id_is_hashed_reads_no_claim_of_their_own(desk: Desk) -> None:

@@ -49,7 +49,7 @@ export default {
   state_done: "pagado",
   state_sent: "enviado",
   state_void: "no comprado",
-  refunded: "{amount} devueltos",
+  refunded: "devuelto: {amount}",
   unknown_shop: "Aquí no hay ninguna tienda.",
   unknown_cart: "Esta cesta ya no existe.",
   unknown_order: "Este pedido ya no existe.",

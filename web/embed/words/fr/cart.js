@@ -49,7 +49,7 @@ export default {
   state_done: "payée",
   state_sent: "envoyée",
   state_void: "non achetée",
-  refunded: "{amount} remboursés",
+  refunded: "remboursé : {amount}",
   unknown_shop: "Il n’y a pas de boutique ici.",
   unknown_cart: "Ce panier n’existe plus.",
   unknown_order: "Cette commande n’existe plus.",

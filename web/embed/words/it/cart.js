@@ -49,7 +49,7 @@ export default {
   state_done: "pagato",
   state_sent: "spedito",
   state_void: "non acquistato",
-  refunded: "{amount} rimborsati",
+  refunded: "rimborsato: {amount}",
   unknown_shop: "Qui non c’è nessun negozio.",
   unknown_cart: "Questo carrello non esiste più.",
   unknown_order: "Questo ordine non esiste più.",

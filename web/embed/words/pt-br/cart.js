@@ -49,7 +49,7 @@ export default {
   state_done: "pago",
   state_sent: "enviado",
   state_void: "não comprado",
-  refunded: "{amount} devolvidos",
+  refunded: "devolvido: {amount}",
   unknown_shop: "Não há loja aqui.",
   unknown_cart: "Este carrinho não existe mais.",
   unknown_order: "Este pedido não existe mais.",
