@@ -111,6 +111,30 @@ def test_a_guests_phone_does_not_scroll_sideways_in_any_language(
     assert box["height"] >= 24
 
 
+def test_a_button_has_an_edge_where_the_system_chooses_the_colours(
+    site: Site, open_page: OpenPage
+) -> None:
+    page = open_page(site, forced_colors="active")
+    button = page.locator("plaza-comments .note").locator("a, button").first
+    expect(button).to_be_visible()
+
+    edge = button.evaluate("(each) => getComputedStyle(each).borderTopColor")
+
+    assert "rgba" not in edge, edge
+
+
+def test_paper_has_the_comments_and_nothing_to_press(
+    node: list[str], site: Site, open_page: OpenPage
+) -> None:
+    page = open_page(site)
+    expect(page.get_by_role("article")).to_have_count(len(node))
+    page.emulate_media(media="print")
+
+    expect(page.locator("plaza-comments select")).to_be_hidden()
+    expect(page.locator("plaza-comments footer").first).to_be_hidden()
+    expect(page.locator("plaza-comments .text").first).to_be_visible()
+
+
 def test_a_wide_text_can_be_scrolled_by_keyboard(
     node: list[str], site: Site, open_page: OpenPage, axe: str
 ) -> None:
