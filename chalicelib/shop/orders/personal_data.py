@@ -102,8 +102,7 @@ def erase_buyer(runtime: Runtime, order: Order, email: str) -> Order:
     this = {"_id": order["_id"], "state": {"$in": list(ENDED)}}
     ORDERS.of(runtime.database).update_one(this, {"$set": _ERASED})
     over = {"_id": order["cart"], "order": order["_id"], "state": {"$in": ["ordered", "expired"]}}
-    nobody = {"$set": {"user": None, "erased": True}, "$inc": {"version": 1}}
-    CARTS.of(runtime.database).update_one(over, nobody)
+    CARTS.of(runtime.database).update_one(over, {"$set": {"user": None, "erased": True}})
     return find(runtime.database, order["_id"]) or order
 
 
