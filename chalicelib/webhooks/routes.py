@@ -19,6 +19,7 @@ from chalicelib.http import (
 from chalicelib.http.callers import Publisher
 from chalicelib.http.idempotency import once
 from chalicelib.http.paging import Cursors, place_of, position_of
+from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.limits import NODES
 from chalicelib.runtime import Runtime
@@ -91,30 +92,36 @@ def _declare_creation(route: Route, note: NoteHooks) -> None:
         call with its `Idempotency-Key` shows it again, or the secret that has replaced it.
         """
         check_publisher(publisher, site)
-
-        def make(runtime: Runtime) -> tuple[Hook, str]:
-            # Noted before the hook, in case of a crash; and again after it, in case another call
-            # has removed the last other hook.
-            note(runtime, site, are_there=True)
-            # The numbers of `runtime` are no secrets: they follow from the key's row.
-            hook_id = new_id(runtime.now(), runtime.random)
-            wanted = HookTarget(body.url, body.kinds)
-            made = hooks.register(request.runtime, site, wanted, publisher.id, hook_id)
-            note(runtime, site, are_there=True)
-            return made
-
-        def find(hook_id: str, _made_at: datetime) -> tuple[Hook, str]:
-            hook = hooks.find(request.runtime, site, hook_id)
-            # The first attempt may have died before it noted the hook.
-            note(request.runtime, site, are_there=True)
-            secret = signatures.unseal(request.runtime, hook["secrets"][0])
-            if secret is None:
-                raise UnknownHook
-            return hook, secret
-
-        hook, secret = once(request, make, find)
+        hook, secret = _create(request, site, HookTarget(body.url, body.kinds), publisher, note)
         request.details["webhook"] = hook["_id"]
         return Created({**hook_answer(hook), "secret": secret})
+
+
+def _create(
+    request: Request, site: str, wanted: HookTarget, publisher: Principal, note: NoteHooks
+) -> tuple[Hook, str]:
+    """Register a hook, once for each Idempotency-Key; return it with its secret."""
+
+    def make(runtime: Runtime) -> tuple[Hook, str]:
+        # Noted before the hook, in case of a crash; and again after it, in case another call
+        # has removed the last other hook.
+        note(runtime, site, are_there=True)
+        # The numbers of `runtime` are no secrets: they follow from the key's row.
+        hook_id = new_id(runtime.now(), runtime.random)
+        made = hooks.register(request.runtime, site, wanted, publisher.id, hook_id)
+        note(runtime, site, are_there=True)
+        return made
+
+    def find(hook_id: str, _made_at: datetime) -> tuple[Hook, str]:
+        hook = hooks.find(request.runtime, site, hook_id)
+        # The first attempt may have died before it noted the hook.
+        note(request.runtime, site, are_there=True)
+        secret = signatures.unseal(request.runtime, hook["secrets"][0])
+        if secret is None:
+            raise UnknownHook
+        return hook, secret
+
+    return once(request, make, find)
 
 
 def _declare_hooks(route: Route, note: NoteHooks) -> None:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from pymongo.client_session import ClientSession
 
-from chalicelib.analytics import permissions
-from chalicelib.analytics.errors import UnknownSite
 from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
@@ -76,6 +74,10 @@ class CountedPages:
 
     def counts(self, runtime: Runtime, site: str, paths: Sequence[str]) -> dict[str, int] | None:
         """Return the views of each path; None: the site has no counts or hides them."""
+        # Imported here: content's workers, which import this module, count no views.
+        from chalicelib.analytics import permissions
+        from chalicelib.analytics.errors import UnknownSite
+
         try:
             is_public = permissions.recall(runtime, site)["public"]
         except UnknownSite:
