@@ -35,6 +35,11 @@ def tag(message: bytes, key: SecretStr, size_bytes: int = TAG_BYTES) -> bytes:
     return state.digest()[:size_bytes]
 
 
+def state_tag(message: bytes, keys: Sequence[SecretStr], size_bytes: int) -> bytes:
+    """Return a tag of a state and of the key that signs its cursors; without keys, of the state."""
+    return tag(message, keys[0] if keys else SecretStr(""), size_bytes)
+
+
 @lru_cache(maxsize=8)
 def _keyed_state(key: SecretStr) -> hmac.HMAC:
     """Return the initial state of every HMAC under a key (RFC 2104, section 4).

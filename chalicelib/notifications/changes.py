@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import orjson
 from chalice.app import Blueprint
-from pydantic import BeforeValidator, Field, SecretStr
+from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict
 
 from chalicelib import signing
@@ -127,7 +127,6 @@ def _answer(
 
 def _digest(runtime: Runtime, state: object) -> str:
     """Return a keyed hash of a state, which reveals nothing of the state."""
-    keys = runtime.settings.signing_keys
-    key = keys[0] if keys else SecretStr("")
     message = b"changes\0" + orjson.dumps(state, option=orjson.OPT_SORT_KEYS)
-    return signing.encode(signing.tag(message, key, _VERSION_BYTES))
+    keys = runtime.settings.signing_keys
+    return signing.encode(signing.state_tag(message, keys, _VERSION_BYTES))

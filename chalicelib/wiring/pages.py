@@ -79,10 +79,9 @@ class CountedPages:
         from chalicelib.analytics.errors import UnknownSite
 
         try:
-            is_public = permissions.recall(runtime, site)["public"]
+            if not permissions.recall(runtime, site)["public"]:
+                return None
         except UnknownSite:
-            is_public = False
-        if not is_public:
             return None
         names = {path: paths_of_hits.find(path) for path in paths}
         asked = {name for name in names.values() if name is not None}

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
-from pydantic import SecretStr
 from pymongo.cursor import Cursor
 
 from chalicelib import __version__, signing
@@ -108,8 +107,7 @@ class _Wanted:
         parts += [self._site["version"], shown, settings_here.public_url]
         # The key signs the feed's cursors: another key outdates a stored copy.
         keys = settings_here.signing_keys
-        key = keys[0] if keys else SecretStr("")
-        digest = signing.tag(b"feed\0" + orjson.dumps(parts), key, _TAG_BYTES)
+        digest = signing.state_tag(b"feed\0" + orjson.dumps(parts), keys, _TAG_BYTES)
         return f'"{digest.hex()}"'
 
     def feed(self, most: int) -> Feed:

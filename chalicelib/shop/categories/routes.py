@@ -1,7 +1,6 @@
 """Categories in the API: the publisher of a shop changes its categories, everyone reads them."""
 
 import orjson
-from pydantic import SecretStr
 
 from chalicelib import __version__, signing
 from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
@@ -103,8 +102,7 @@ def _tag(runtime: Runtime, version: int) -> str:
     The key signs their cursors: with another key or release, a stored page is out of date.
     """
     keys = runtime.settings.signing_keys
-    key = keys[0] if keys else SecretStr("")
-    digest = signing.tag(b"tree\0" + orjson.dumps([__version__, version]), key, _TAG_BYTES)
+    digest = signing.state_tag(b"tree\0" + orjson.dumps([__version__, version]), keys, _TAG_BYTES)
     return f'"{version}.{digest.hex()}"'
 
 

@@ -5,7 +5,7 @@ If a call stops in between, the sweep finishes the refund. A refund's key makes 
 
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ LATE = "paid-late"
 PATIENCE = timedelta(hours=1)
 _ATTEMPTS = 5
 _UNFINISHED = frozenset({"owed", "made"})
+_IN_FORCE = _UNFINISHED | {"done"}
 _OWED = Sweep(PAYMENTS, "owed")
 
 
@@ -340,19 +341,20 @@ def _amount(
 
 def is_all_back(order: Order, payment: OrderPayment) -> bool:
     """Return whether refunds that are made, or may still be, name all units of an order."""
-    back: Counter[str] = Counter()
-    for refund in payment["refunds"]:
-        if refund["state"] in {"owed", "made", "done"}:
-            back.update(refund["units"])
+    back = _sum_units(each for each in payment["refunds"] if each["state"] in _IN_FORCE)
     return all(back[line["sku"]] >= line["qty"] for line in order["lines"])
 
 
 def _units_back(payment: OrderPayment) -> dict[str, int]:
     """Return the units, by SKU, of all refunds that the provider has not refused."""
+    return dict(_sum_units(_taken_on(payment)))
+
+
+def _sum_units(refunds: Iterable[Refund]) -> Counter[str]:
     back: Counter[str] = Counter()
-    for refund in _taken_on(payment):
+    for refund in refunds:
         back.update(refund["units"])
-    return dict(back)
+    return back
 
 
 def _taken_on(payment: OrderPayment) -> list[Refund]:
