@@ -22,15 +22,17 @@ from chalicelib.runtime import Runtime
 
 
 class PublicTime(NamedTuple):
-    """The public period of a page; `begin` None: no period, `end` None: no end."""
+    """The public period of an edition of a page; `begin` None: no period, `end` None: no end."""
 
+    edition: int
     begin: datetime | None
     end: datetime | None = None
 
     @property
     def fields(self) -> Document:
         """The node's fields for this period."""
-        return {"public_from": self.begin or NEVER, "public_until": self.end}
+        begin = self.begin or NEVER
+        return {"page_edition": self.edition, "public_from": begin, "public_until": self.end}
 
 
 class NamedPage(NamedTuple):
@@ -83,24 +85,25 @@ def update(
     """Set the public period of a node's page; with `page`, also its title and address.
 
     `close`: True locks the node, False unlocks it, None changes nothing. Without a node at the
-    id, or after its move to another id, nothing happens. If the page was not public yet, the
-    node closes as many days after the new begin as after the former.
+    id, after its move to another id, or after the update of a later edition, nothing happens. If
+    the page was not public yet, the node closes as many days after the new begin as after the
+    former.
     """
-    _close_later(runtime, node_id, public.begin)
+    _close_later(runtime, node_id, public)
     locked = {} if close is None else {"locked": close}
     named = page.fields if page else {}
     change = {**named, **public.fields, **locked}
     if is_public(public.fields, runtime.now()):
-        _set(runtime, node_id, change)
+        _set(runtime, node_id, change, not_after=public.edition)
         return
     # Actions of comments name the page, which readers no longer see.
     with happenings.telling(runtime, site_of_new(node_id), "discussion", node_id):
-        _set(runtime, node_id, change)
+        _set(runtime, node_id, change, not_after=public.edition)
 
 
-def _close_later(runtime: Runtime, node_id: str, begin: datetime | None) -> None:
+def _close_later(runtime: Runtime, node_id: str, public: PublicTime) -> None:
     """Move a node's closing with the new begin of its page, unless the page was public before."""
-    if begin is None:
+    if public.begin is None:
         return
     node, now = nodes.look(runtime.database, node_id), runtime.now()
     days = node.get("closes_after") if node else None
@@ -110,7 +113,8 @@ def _close_later(runtime: Runtime, node_id: str, begin: datetime | None) -> None
     open_for = timedelta(days=days)
     if closes_at - open_for > now:
         this = {"_id": node_id, "closes_at": closes_at, "closes_after": days}
-        later = {"$set": {"closes_at": max(begin, now) + open_for}}
+        this |= _of_edition(public.edition)
+        later = {"$set": {"closes_at": max(public.begin, now) + open_for}}
         nodes.NODES.of(runtime.database).update_one(this, later)
 
 
@@ -125,7 +129,20 @@ def _set(
     node_id: str,
     change: Mapping[str, Any],
     session: ClientSession | None = None,
+    *,
+    not_after: int | None = None,
 ) -> None:
     where = {"_id": node_id, **nodes.OCCUPIED}
+    if not_after is not None:
+        where |= _of_edition(not_after)
     update = {"$set": dict(change), "$inc": nodes.RAISED}
     nodes.NODES.of(runtime.database).update_one(where, update, session=session)
+
+
+def _of_edition(edition: int) -> Document:
+    """Return a filter of nodes that no later edition of their page has updated.
+
+    A worker may read its page, be overtaken by the worker of a later edition, and die right after
+    its own write: nobody would repair the discussion of an unpublished page, which is public then.
+    """
+    return {"page_edition": {"$not": {"$gt": edition}}}

@@ -308,6 +308,7 @@ class Node(TypedDict):
     imported: the last thread that was imported into it (`chalicelib.comments.importing`).
     public_from, public_until: the time of its page in public; None or missing: no bound. At other
         times, only the site's staff sees the node.
+    page_edition: the edition of its page that these are of; missing: of 0.3.0, or without a page.
     """
 
     _id: str
@@ -346,6 +347,7 @@ class Node(TypedDict):
     closes_after: NotRequired[int]
     public_from: NotRequired[datetime | None]
     public_until: NotRequired[datetime | None]
+    page_edition: NotRequired[int]
     numbering: NotRequired[int]
     imported: NotRequired[str]
 

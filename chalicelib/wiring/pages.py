@@ -19,7 +19,7 @@ class NodesOfPages:
         self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
     ) -> None:
         """Create or reuse a discussion's node in the transaction that publishes its page."""
-        public = attached.PublicTime(page.public_from, page.public_until)
+        public = attached.PublicTime(page.edition, page.public_from, page.public_until)
         named = attached.NamedPage(page.title, page.url, page.is_closed)
         attached.begin(runtime, discussion, named, public, session)
 
@@ -30,7 +30,7 @@ class NodesOfPages:
 
         `close`: True closes the discussion, False opens it, None changes nothing.
         """
-        public = attached.PublicTime(page.public_from, page.public_until)
+        public = attached.PublicTime(page.edition, page.public_from, page.public_until)
         named = attached.NamedPage(page.title, page.url) if page.is_named else None
         attached.update(runtime, discussion, named, public, close=close)
 

@@ -37,8 +37,11 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 # The fields of a node that may be missing, and move along.
-_OPTIONAL: tuple[Literal["pinned", "closes_after", "numbering", "imported"], ...] = (
+_OPTIONAL: tuple[
+    Literal["pinned", "page_edition", "closes_after", "numbering", "imported"], ...
+] = (
     "pinned",
+    "page_edition",
     "closes_after",
     "numbering",
     "imported",

@@ -19,7 +19,7 @@ from chalicelib.runtime import Runtime
 
 
 class Discussed(NamedTuple):
-    """The title, URL and public time of a page, for its discussion.
+    """The title, URL and public time of an edition of a page, for its discussion.
 
     public_from None: the page is not public. public_until None: no end. is_named False: the
     discussion's title and URL stay as they are. is_closed: a new discussion begins closed.
@@ -27,6 +27,7 @@ class Discussed(NamedTuple):
 
     title: str
     url: str
+    edition: int
     public_from: datetime | None
     public_until: datetime | None = None
     is_named: bool = True
@@ -47,6 +48,7 @@ class Discussions(Protocol):
     ) -> None:
         """Set a discussion's public time; for a named page, also its title and URL.
 
+        Does nothing after a call for a later edition.
         close: True closes the discussion, False opens it, None changes neither.
         """
         ...
@@ -127,8 +129,8 @@ def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) ->
     done = {"is_closed": node["is_closed"], "told": TOLD, **changed}
     ended = rows.update_one(same, {"$set": done, "$unset": {"telling": ""}})
     if not ended.matched_count:
-        # The page has changed meanwhile. If the worker of that change was faster, this worker has
-        # overwritten a newer title and URL, and the new update repairs them.
+        # The page has changed meanwhile. If the worker of that change was faster and the site has
+        # a new base URL, this worker has overwritten it, and the new update repairs it.
         rows.update_one(where, {"$set": {**changed, "telling": note(runtime)}})
 
 
@@ -173,6 +175,7 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
     page = Discussed(
         words["title"],
         settings.url_of(site, words["slug"]),
+        node["edition"],
         node["published"],
         node["until"],
         is_named=node["live"] is not None,

@@ -315,9 +315,8 @@ def _begin_discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in it
     edition = change["live"]
     assert edition is not None  # noqa: S101 - a publication has made it
     url = settings.url_of(site, edition["slug"])
-    page = Discussed(
-        edition["title"], url, change["published"], change["until"], is_closed=is_closed
-    )
+    public = change["published"], change["until"]
+    page = Discussed(edition["title"], url, node["edition"], *public, is_closed=is_closed)
     discussions.begin(runtime, discussion, page, session)
     return {"discussion": discussion, "told": TOLD}
 

@@ -8,6 +8,7 @@ import pytest
 from chalicelib.content.jobs import run_due
 from chalicelib.content.publishing import discussions
 from chalicelib.content.publishing.discussions import TellDiscussion
+from chalicelib.errors import Unavailable
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.wiring.pages import DISCUSSIONS
@@ -320,18 +321,30 @@ def test_a_note_that_was_written_while_its_page_was_told_is_kept(
 
 
 def overtake(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, node_id: str, change: Callable[[], object]
+    runtime: Runtime,
+    monkeypatch: pytest.MonkeyPatch,
+    node_id: str,
+    change: Callable[[], object],
+    *,
+    dies: bool = False,
 ) -> None:
-    """Have the next worker wait before it writes, for a change and the worker of that change."""
+    """Have the next worker wait before it writes, for a change and the worker of that change.
+
+    dies: it then raises Unavailable right after its write.
+    """
     tell, begun = type(DISCUSSIONS).tell, list[int]()
 
     def slowly(*arguments: object, **named: object) -> None:
-        if not begun:
-            begun.append(1)
-            change()
-            following = TellDiscussion(site=SITE, node_id=node_id)
-            discussions.tell(runtime, DISCUSSIONS, following)
+        if begun:
+            tell(*arguments, **named)  # type: ignore[arg-type]
+            return
+        begun.append(1)
+        change()
+        following = TellDiscussion(site=SITE, node_id=node_id)
+        discussions.tell(runtime, DISCUSSIONS, following)
         tell(*arguments, **named)  # type: ignore[arg-type]
+        if dies:
+            raise Unavailable
 
     monkeypatch.setattr(type(DISCUSSIONS), "tell", slowly)
 
@@ -351,6 +364,23 @@ def test_a_slow_worker_leaves_no_older_words(
     workers.drain()
 
     assert discussion(site, node_id)["title"] == "Three"
+
+
+def test_a_worker_that_dies_leaves_the_discussion_of_an_unpublished_page_hidden(
+    site: Client, runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No second update is due: the worker of the unpublication has ended the note of both."""
+    node_id = published(site)
+    save(editor(site), node_id, 1, title="Two")
+    publish(site, node_id, 2)
+    hide = f"{node(node_id)}/unpublish"
+    overtake(runtime, monkeypatch, node_id, lambda: publisher(site).post(hide), dies=True)
+    with pytest.raises(Unavailable):
+        discussions.tell(runtime, DISCUSSIONS, TellDiscussion(site=SITE, node_id=node_id))
+    workers.drain()
+
+    assert site.get(f"/nodes/{SITE}:{node_id}").status == 404
+    assert discussion(site, node_id)["locked"] is True
 
 
 def test_a_slow_worker_leaves_the_discussion_of_a_page_that_has_returned_open(
