@@ -4,6 +4,7 @@ Each feature has its own class. A number that no test shrinks stays beside its c
 """
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,11 @@ class ShopBounds:
     order_lease_seconds: int = 60
     # Seconds for a buyer to pay; then the payment is cancelled.
     payment_seconds: int = 1_800
+
+    @property
+    def order_lease(self) -> timedelta:
+        """The lease of an order."""
+        return timedelta(seconds=self.order_lease_seconds)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 _YEARS = range(2000, 2101)
 # After every instant that a client can name.
 MAX_INSTANT = datetime(_YEARS.stop, 1, 1, tzinfo=UTC)
@@ -45,9 +45,9 @@ Bound = Annotated[
 
 def milliseconds(time: datetime) -> int:
     """Return a time as whole milliseconds since 1970, rounded down."""
-    return (time - _EPOCH) // _MILLISECOND
+    return (time - _EPOCH) // MILLISECOND
 
 
 def moment(since_epoch: int) -> datetime:
     """Return the time of milliseconds since 1970."""
-    return _EPOCH + since_epoch * _MILLISECOND
+    return _EPOCH + since_epoch * MILLISECOND

@@ -19,22 +19,21 @@ from pymongo.collection import Collection as MongoCollection
 from pymongo.errors import BulkWriteError
 
 from chalicelib import signing
-from chalicelib.database import Collection
+from chalicelib.database import DUPLICATE_KEY, Collection
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
+from chalicelib.instants import MILLISECOND
 from chalicelib.runtime import Runtime
 
 # An address may write this many times as often as a person: offices and phones share addresses.
 ADDRESS_SHARE = 10
-# All /64 networks of an IPv6 /48, a customer's usual block, together may write as often as 16 such
-# networks: a /48 has 65,536 of them, enough to use up a fifth of all slots.
+# An IPv6 /48, a customer's usual block, may write as often as 16 of its /64 networks. Without this
+# bound, its 65,536 networks could use up a fifth of all slots.
 WIDE_SHARE = 16
 # Addresses share this many rows of a limit: more addresses make no more rows.
 SLOTS = 2**18
 _IPV4_PREFIX, _IPV6_PREFIX, _WIDE_PREFIX = 24, 64, 48
 
-_MILLISECOND = timedelta(milliseconds=1)
-_DUPLICATE_KEY = 11_000
 _CONVERSION_FAILURE = 241
 # Attempts while other calls insert the same rows first.
 _ATTEMPTS = 3
@@ -103,36 +102,6 @@ ORDER_LOOKS = Limit("order_looks", burst=5, every=timedelta(seconds=30), of_pers
 # Removing a visitor's profile, which needs no token.
 VISITORS = Limit("visitors", burst=20, every=timedelta(seconds=5))
 
-ALL = (
-    COMMENTS,
-    NODE_COMMENTS,
-    POSTS,
-    ACTIONS,
-    CLICKS,
-    VOTES,
-    FLAGS,
-    EDITS,
-    EXPORTS,
-    PREVIEWS,
-    CONTENT,
-    NODES,
-    OPENED,
-    FIRST_VISITS,
-    GUESTS,
-    SIGN_INS,
-    MAIL,
-    LETTERS,
-    DIGESTS,
-    SITE_LETTERS,
-    INVENTORY,
-    MONEY,
-    ASSETS,
-    CARTS,
-    CHECKOUTS,
-    ORDER_LOOKS,
-    VISITORS,
-)
-
 
 class LimitRow(TypedDict):
     """A person's or a slot's use of a limit; `_id` names neither a person nor an address."""
@@ -163,6 +132,10 @@ class Allowance(NamedTuple):
     def furthest(self, now: datetime) -> datetime:
         """Return the furthest `tat` of this setting; a further `tat` is of a stricter setting."""
         return now + self.burst * self.every
+
+    def wait(self, tat: datetime, now: datetime) -> timedelta:
+        """Return the time until one more write; zero or less: now."""
+        return min(tat, self.furthest(now)) - self.latest(now)
 
 
 class _Step(NamedTuple):
@@ -204,15 +177,17 @@ def count(runtime: Runtime, allowances: Sequence[Allowance]) -> None:
         steps = _run(rows, steps)
         if not steps:
             return
-        waiting = _wait(rows, [step.allowance for step in steps], now)
-        if waiting > timedelta(0):
-            raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
+        refuse(_wait(rows, [step.allowance for step in steps], now))
     raise TooFast(retry_after_seconds=1)
 
 
 def check(runtime: Runtime, allowance: Allowance) -> None:
     """Raise TooFast if `count` would raise it now, and count nothing."""
-    waiting = _wait(LIMITS.of(runtime.database), [allowance], runtime.now())
+    refuse(_wait(LIMITS.of(runtime.database), [allowance], runtime.now()))
+
+
+def refuse(waiting: timedelta) -> None:
+    """Raise TooFast, unless the time to wait is zero or less."""
     if waiting > timedelta(0):
         raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
 
@@ -254,8 +229,8 @@ def scale(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance
 def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
     """Return the updates that count a write, in order; after a failure no later update runs.
 
-    Checks of every allowance but the first come before all counts, and count nothing. The first
-    allowance needs no check: its count comes first, and fails if the allowance is used up.
+    First come the checks of all allowances but the first, then the counts. The first count is its
+    own check: it fails if the allowance is used up.
     """
     guards = [_Step(each, _refusal(each, now)) for each in allowances[1:]]
     return guards + [_Step(each, _count(each, now)) for each in allowances]
@@ -266,7 +241,7 @@ def _count(allowance: Allowance, now: datetime) -> UpdateOne:
 
     If the row is too far ahead, the upsert fails with a duplicate key.
     """
-    moved = {"$add": [{"$max": ["$tat", now]}, allowance.every // _MILLISECOND]}
+    moved = {"$add": [{"$max": ["$tat", now]}, allowance.every // MILLISECOND]}
     allowed = {"_id": allowance.row_id, "tat": {"$lte": allowance.latest(now)}}
     return UpdateOne(allowed, [{"$set": {"tat": moved}}], upsert=True)
 
@@ -287,7 +262,7 @@ def _run(rows: MongoCollection[LimitRow], steps: Sequence[_Step]) -> list[_Step]
     except BulkWriteError as error:
         details: Any = error.details
         faults = details["writeErrors"]
-        if not faults or faults[0]["code"] not in {_DUPLICATE_KEY, _CONVERSION_FAILURE}:
+        if not faults or faults[0]["code"] not in {DUPLICATE_KEY, _CONVERSION_FAILURE}:
             raise
         return list(steps[faults[0]["index"] :])
     return []
@@ -309,13 +284,13 @@ def _wait(
         if tat > furthest:
             as_read = {"_id": row["_id"], "tat": tat}
             rows.update_one(as_read, {"$set": {"tat": furthest}})
-        waits.append(min(tat, furthest) - allowance.latest(now))
+        waits.append(allowance.wait(tat, now))
     return max(waits)
 
 
 def _whole(span: timedelta) -> timedelta:
     """Return a span in whole milliseconds, the precision of a row's dates."""
-    return max(1, round(span / _MILLISECOND)) * _MILLISECOND
+    return max(1, round(span / MILLISECOND)) * MILLISECOND
 
 
 def source(context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops: int) -> str | None:

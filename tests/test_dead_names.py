@@ -1,8 +1,11 @@
 """No name without a use, in the code and in the components of the API's document."""
 
+import ast
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeGuard
 
 from vulture import Vulture
 from vulture.core import Item
@@ -12,7 +15,7 @@ from tests.support.functions import deferred
 
 EXCEPTIONS = Path(__file__).with_name("dead_names.txt")
 # At the last fall. Remove a line with its reason, then lower this number.
-MOST_EXCEPTIONS = 28
+MOST_EXCEPTIONS = 27
 # Methods and attributes that a library uses by name.
 CALLED_BY_LIBRARIES = ["scanDelims", "*Handler", "buffer_text", "text_factory"]
 PARTS = ("app.py", "chalicelib", "deploy", "local", "bench", "script", "contract")
@@ -37,6 +40,35 @@ def dead_names(root: Path, parts: Iterable[str]) -> set[str]:
     }
 
 
+def unread_constants(root: Path, parts: Iterable[str]) -> set[str]:
+    """Return `path: name` of each private constant that its module does not read.
+
+    Vulture takes a variable whose name begins with `_` for one that nobody is to read.
+    """
+    found = [root / part for part in parts]
+    files = [path for each in found for path in (each, *each.rglob("*.py")) if path.is_file()]
+    return {f"{path.relative_to(root)}: {name}" for path in files for name in _unread(path)}
+
+
+def _unread(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text())
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+    targets = [target for line in tree.body for target in _targets(line)]
+    made = {each.id for target in targets for each in ast.walk(target) if _is_private(each)}
+    return made - read
+
+
+def _targets(line: ast.stmt) -> list[ast.expr]:
+    if isinstance(line, ast.Assign):
+        return line.targets
+    return [line.target] if isinstance(line, ast.AnnAssign) else []
+
+
+def _is_private(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and bool(re.fullmatch(r"_[A-Za-z]\w*", node.id))
+
+
 def _is_of_module(item: Item) -> bool:
     line = item.filename.read_text().splitlines()[item.first_lineno - 1]
     return not line[:1].isspace()
@@ -58,6 +90,16 @@ def test_dead_names_of_each_kind_are_found(tmp_path: Path) -> None:
     (tmp_path / "room.py").write_text(text)
 
     assert dead_names(tmp_path, ["room.py"]) == {"room.py: os", "room.py: DEAD", "room.py: call"}
+
+
+def test_every_private_constant_is_read() -> None:
+    assert unread_constants(ROOT, PARTS) == set()
+
+
+def test_an_unread_constant_is_found(tmp_path: Path) -> None:
+    (tmp_path / "room.py").write_text("_USED = 1\n_DEAD: int = 2\n_A, _ = _USED, 3\n")
+
+    assert unread_constants(tmp_path, ["room.py"]) == {"room.py: _DEAD", "room.py: _A"}
 
 
 def test_every_component_is_referred_to() -> None:

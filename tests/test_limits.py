@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from chalice.app import Blueprint, Response
@@ -298,8 +297,7 @@ def test_a_bad_token_counts_against_nobody(api: Client, limited: Runtime) -> Non
 
 
 def test_every_limit_has_a_name_of_its_own() -> None:
-    names = [each.name for each in limits.ALL]
-    declared: list[Any] = [each for each in vars(limits).values() if isinstance(each, Limit)]
+    names = [each.name for each in vars(limits).values() if isinstance(each, Limit)]
 
+    assert len(names) > 1
     assert len(set(names)) == len(names)
-    assert sorted(each.name for each in declared) == sorted(names)

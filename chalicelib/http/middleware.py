@@ -44,7 +44,6 @@ CORS = CORSConfig(
     # Two hours: Chrome's maximum.
     max_age=7_200,
 )
-_CORS_HEADERS: dict[str, str] = CORS.get_access_control_headers()
 # On every answer, the gateway's own included; a route may replace Cache-Control. `nosniff` stops
 # guesses at the media type.
 SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}

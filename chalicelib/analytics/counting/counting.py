@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError
@@ -36,7 +36,7 @@ from chalicelib.analytics.reports.losses import DroppedRow
 from chalicelib.analytics.reports.names import NameBook, Names, Pages
 from chalicelib.analytics.reports.people import Noted, Visitors
 from chalicelib.analytics.settings import LogName, SiteAnalytics
-from chalicelib.database import DUPLICATE_KEY, in_transaction
+from chalicelib.database import in_transaction, only_duplicates
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log as lines
 from chalicelib.observability.metrics import HITS
@@ -156,7 +156,7 @@ class HitCounter:
             try:
                 return in_transaction(database, partial(work, looks=False))
             except BulkWriteError as error:
-                if not _is_repeat(error):
+                if not only_duplicates(error):
                     raise
         return in_transaction(database, partial(work, looks=True))
 
@@ -283,13 +283,6 @@ def _strip(
         else:
             kept.append(hit)
     return kept
-
-
-def _is_repeat(error: BulkWriteError) -> bool:
-    """Return whether repeats of ids are the only errors."""
-    details: Any = error.details
-    codes = {each["code"] for each in details["writeErrors"]}
-    return codes == {DUPLICATE_KEY} and not details["writeConcernErrors"]
 
 
 def _log_before(site: SiteAnalytics) -> LogName | None:

@@ -5,7 +5,7 @@ and the freed disk stays with the collection.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from pymongo import ASCENDING, IndexModel
@@ -18,6 +18,7 @@ from chalicelib.analytics.logs import rows
 from chalicelib.analytics.logs.log import HitPosition, LogUsage, Span
 from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document, insert_missing
+from chalicelib.instants import MILLISECOND
 
 
 class ExpiringHit(StoredHit):
@@ -113,7 +114,7 @@ class ExpiringLog:
         return 0
 
     def _set_expiries(self, site: SiteAnalytics) -> None:
-        until = {"$add": ["$ts", kept_for(site["keep_days"]) // timedelta(milliseconds=1)]}
+        until = {"$add": ["$ts", kept_for(site["keep_days"]) // MILLISECOND]}
         other = {"$expr": {"$ne": ["$until", until]}}
         for part in rows.in_parts(self._rows, {"site": site["_id"]}):
             self._rows.update_many({**part, **other}, [{"$set": {"until": until}}])

@@ -18,6 +18,7 @@ from chalicelib.analytics.reports.days import DAYS, Group, Minutes, Place, Subje
 from chalicelib.bounds import AnalyticsBounds
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.instants import MILLISECOND
 
 # From the beginning of the day; hits more than two days late have no visitor.
 KEPT = timedelta(days=4)
@@ -200,7 +201,7 @@ def look_now(database: Database[Document], logs: Sequence[Log], site: str, now: 
     """Return the visitors and views of a site in the last five minutes."""
     since = now - LATELY
     # The end is exclusive: one millisecond more includes the hits of `now`.
-    span = Span(site, since, now + timedelta(milliseconds=1))
+    span = Span(site, since, now + MILLISECOND)
     hits = _name_paths(database, span, _hits(logs, span))
     most = sorted(hits.items(), key=lambda item: (-item[1], item[0]))[:MAX_PATHS]
     return Now(present(database, site, since), most)

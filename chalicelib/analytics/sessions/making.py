@@ -27,6 +27,7 @@ from chalicelib.analytics.sessions.periods import SESSIONS, start_of
 from chalicelib.analytics.settings import SiteAnalytics, first_day_held, kept_since
 from chalicelib.database import Collection, Document, delete_some
 from chalicelib.ids import new_id
+from chalicelib.instants import MILLISECOND
 from chalicelib.jobs.schedules import run_all
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
@@ -58,7 +59,7 @@ def _stages(site: str, day: datetime, making: str) -> list[Document]:
     visitor = {"partitionBy": "$visitor", "sortBy": order}
     previous = {"$shift": {"output": "$ts", "by": -1}}
     pause = {"$subtract": ["$ts", "$previous"]}
-    is_first = {"$or": [{"$eq": ["$previous", None]}, {"$gte": [pause, _milliseconds(PAUSE)]}]}
+    is_first = {"$or": [{"$eq": ["$previous", None]}, {"$gte": [pause, PAUSE // MILLISECOND]}]}
     so_far = {
         "$sum": {"$cond": [is_first, 1, 0]},
         "window": {"documents": ["unbounded", "current"]},
@@ -99,10 +100,6 @@ def _session(site: str, day: datetime, making: str) -> Document:
         "user": {"$ifNull": ["$user", "$$REMOVE"]},
         "making": making,
     }
-
-
-def _milliseconds(span: timedelta) -> int:
-    return span // timedelta(milliseconds=1)
 
 
 # A site's day is due after a change of its past hours.

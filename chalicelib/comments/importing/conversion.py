@@ -177,9 +177,7 @@ class FileConversion(NamedTuple):
         return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
 
     def _author(self, comment: ImportedComment, own: Mapping[str, Any], lost: list[str]) -> Author:
-        author = comment.author or ImportedAuthor(
-            account=None, name="", email=None, is_email_verified=False
-        )
+        author = comment.author or ImportedAuthor(account=None, name="", email=None)
         role, badges = own_fields.role_of(own), own_fields.badges_of(own)
         name = acceptable(author.name[:100], self.reserved, is_staff=role is not None)
         if name is None:

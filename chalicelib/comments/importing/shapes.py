@@ -36,7 +36,6 @@ class ImportedAuthor:
     account: str | None
     name: str
     email: str | None
-    is_email_verified: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

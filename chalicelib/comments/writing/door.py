@@ -12,7 +12,6 @@ In slow mode only an accepted comment counts, so that a refused text costs no wa
 has to wait learns it before anything else counts.
 """
 
-import math
 from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
@@ -43,14 +42,13 @@ from chalicelib.comments.stores import waits
 from chalicelib.database import Document
 from chalicelib.errors import TooFast, Unavailable
 from chalicelib.identity import Principal
-from chalicelib.limits import Allowance, scale
+from chalicelib.instants import MILLISECOND
+from chalicelib.limits import Allowance, refuse, scale
 from chalicelib.mail import addressing
 from chalicelib.memory import remember
 from chalicelib.people.ids import ISSUED_ID
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderated_sites, moderates
-
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Admitted(NamedTuple):
@@ -229,10 +227,7 @@ class _Post:
         trust = trust_of(before, self._now)
         tat = before.get("tat")
         if self._allowances and tat is not None:
-            allowance = self._allowances[trust]
-            waiting = min(tat, allowance.furthest(self._now)) - allowance.latest(self._now)
-            if waiting > timedelta(0):
-                raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
+            refuse(self._allowances[trust].wait(tat, self._now))
         is_shadowed = before["status"] == "shadowed" and not self._is_staff
         return Admitted(before, trust, is_shadowed)
 
@@ -269,7 +264,7 @@ class _Post:
 
     def _every(self) -> list[int]:
         """Return the milliseconds between two posts, by trust."""
-        return [each.every // _MILLISECOND for each in self._allowances]
+        return [each.every // MILLISECOND for each in self._allowances]
 
     def _tat(self) -> Document:
         """Return the present `tat`, cut to the furthest time of the present limit.

@@ -118,7 +118,7 @@ def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | Non
         "deadline": None,
         "reason": None,
         "sent": None,
-        "due": now + timedelta(seconds=runtime.bounds.shop.order_lease_seconds),
+        "due": now + runtime.bounds.shop.order_lease,
     }
 
 
@@ -232,7 +232,7 @@ def _hold(
     runtime: Runtime, order: Order, lines: Sequence[OrderLine], source: str | None
 ) -> str | None:
     """Hold lines for an order; return the reason of a failure. None: all are held."""
-    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    lease = runtime.bounds.shop.order_lease
     for line in lines:
         stock_id = key_of(order["site"], line["sku"])
         until = runtime.now() + lease

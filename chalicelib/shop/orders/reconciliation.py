@@ -139,7 +139,7 @@ def _begin(runtime: Runtime, name: Name) -> Reconciliation | None:
         row = rows.find_one({"_id": name})
     if row is None or row["due"] > now:
         return None
-    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    lease = runtime.bounds.shop.order_lease
     until = row["until"] if row["after"] else now
     taken: Document = {"until": until, "due": now + lease}
     this = {"_id": name, "due": row["due"]}

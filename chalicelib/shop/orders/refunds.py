@@ -151,7 +151,7 @@ def sweep(runtime: Runtime, until: datetime) -> int:
 
     The longest overdue payment comes first. After `until`, the call takes no further payment.
     """
-    swept, lease = 0, timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    swept, lease = 0, runtime.bounds.shop.order_lease
     for payment in _OWED.find(runtime, runtime.bounds.shop.tended_at_once, until):
         if _OWED.take(runtime, payment, lease):
             _settle_all(runtime, payment)
@@ -373,4 +373,4 @@ def _check_same(known: Refund, units: Mapping[str, int] | None, *, restock: bool
 
 
 def _next(runtime: Runtime) -> datetime:
-    return runtime.now() + timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    return runtime.now() + runtime.bounds.shop.order_lease

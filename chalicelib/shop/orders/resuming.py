@@ -54,7 +54,7 @@ def resume(
 
 def advance(runtime: Runtime, order: Order, state: State, **changes: Any) -> bool:
     """Change an order's state and renew its lease; False if its state is not as read any more."""
-    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    lease = runtime.bounds.shop.order_lease
     change = {"state": state, "due": runtime.now() + lease, **changes}
     this = {"_id": order["_id"], "state": order["state"]}
     return ORDERS.of(runtime.database).update_one(this, {"$set": change}).matched_count > 0
@@ -62,7 +62,7 @@ def advance(runtime: Runtime, order: Order, state: State, **changes: Any) -> boo
 
 def is_abandoned(runtime: Runtime, at: datetime) -> bool:
     """Return whether a preparation that began at this time has outlived its lease."""
-    return at + timedelta(seconds=runtime.bounds.shop.order_lease_seconds) <= runtime.now()
+    return at + runtime.bounds.shop.order_lease <= runtime.now()
 
 
 def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
@@ -114,7 +114,7 @@ def _look_later(runtime: Runtime, order: Order, late_since: datetime | None) -> 
     is the time since then, at least a lease and at most an hour: a bank may take days to decide,
     and no cancellation ends a payment meanwhile.
     """
-    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    lease = runtime.bounds.shop.order_lease
     now = runtime.now()
     if late_since is not None:
         due = now + min(max(now - late_since, lease), WATCHED)

@@ -1,6 +1,6 @@
 """Overdue entries of orders: release the entry of an ended order, prolong any other."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders.shapes import ENDED, Order, find
@@ -16,7 +16,7 @@ def end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None
     if order is None or order["state"] in ENDED:
         shelf.release(runtime, stock_id, cart, order_id)
     else:
-        lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+        lease = runtime.bounds.shop.order_lease
         until = max(runtime.now(), _deadline(order, runtime)) + lease
         shelf.prolong(runtime, stock_id, cart, order_id, until)
 

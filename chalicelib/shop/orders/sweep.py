@@ -84,7 +84,7 @@ def _resume_orders(runtime: Runtime, until: datetime) -> int:
 
     After `until`, queue the rest for the worker: its runs call the provider in parallel.
     """
-    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    lease = runtime.bounds.shop.order_lease
     resumed, left = 0, []
     for row in list(_DUE.find(runtime, runtime.bounds.shop.tended_at_once)):
         if runtime.now() >= until:
@@ -102,7 +102,7 @@ def _resume_carts(runtime: Runtime, until: datetime) -> int:
 
     If the order is missing, insert it as refused: then a late checkout cannot insert it.
     """
-    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    lease = runtime.bounds.shop.order_lease
     resumed = 0
     for cart in carts.frozen_before(runtime, lease):
         if runtime.now() >= until:

@@ -42,7 +42,7 @@ def thread(key: str = "t", url: str | None = URL, **fields: Any) -> ImportedThre
 
 
 def author(name: str, account: str | None = None, email: str | None = None) -> ImportedAuthor:
-    return ImportedAuthor(account=account, name=name, email=email, is_email_verified=False)
+    return ImportedAuthor(account=account, name=name, email=email)
 
 
 def comment(key: str, minutes: float = 0, **fields: Any) -> ImportedComment:

@@ -97,16 +97,10 @@ def is_true(value: Any) -> bool:
     return value.strip().lower() in _TRUE if isinstance(value, str) else bool(value)
 
 
-def author_of(
-    name: Any, *, account: Any = None, email: Any = None, is_email_verified: bool = False
-) -> ImportedAuthor | None:
+def author_of(name: Any, *, account: Any = None, email: Any = None) -> ImportedAuthor | None:
     """Return an author; None if the file has neither a name, nor an account, nor an address."""
-    address = email_of(email)
     author = ImportedAuthor(
-        account=key_of(account) or None,
-        name=line_of(name),
-        email=address,
-        is_email_verified=is_email_verified and address is not None,
+        account=key_of(account) or None, name=line_of(name), email=email_of(email)
     )
     return author if author.account or author.name or author.email else None
 

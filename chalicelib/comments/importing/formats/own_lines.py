@@ -228,6 +228,10 @@ def _thread(line: _Node) -> ImportedThread:
     )
 
 
+def _author(author: _Author) -> ImportedAuthor:
+    return ImportedAuthor(account=author.id, name=author.name, email=None)
+
+
 def _comment(line: _Comment, node: str) -> ImportedComment:
     author = line.author
     return ImportedComment(
@@ -236,11 +240,7 @@ def _comment(line: _Comment, node: str) -> ImportedComment:
         parent=line.parent,
         posted=line.posted,
         edited=line.edited,
-        author=None
-        if author is None
-        else ImportedAuthor(
-            account=author.id, name=author.name, email=None, is_email_verified=False
-        ),
+        author=None if author is None else _author(author),
         text=text_of(line.text),
         state="deleted" if line.state == "removed" else line.state,
         ups=line.up,

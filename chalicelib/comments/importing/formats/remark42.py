@@ -108,13 +108,10 @@ class _Reader:
         account = key_of(user.get("id"))
         if account == _DELETED_USER:
             return None
-        email = self._emails.get(account)
         return author_of(
             user.get("name"),
             account=None if account.startswith(_GUEST) else account,
-            email=email,
-            # Remark42 stores an address only after the user has entered a mailed token.
-            is_email_verified=email is not None,
+            email=self._emails.get(account),
         )
 
 

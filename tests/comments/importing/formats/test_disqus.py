@@ -64,8 +64,8 @@ def test_a_real_file_comes_over_item_by_item() -> None:
         datetime(2013, 10, 11, 6, 51, 33, tzinfo=UTC),
     ]
     assert [each.author for each in comments(items)[:2]] == [
-        ImportedAuthor(account=None, name="peter", email="foo@bar.com", is_email_verified=False),
-        ImportedAuthor(account="user", name="user", email="foo@bar.com", is_email_verified=False),
+        ImportedAuthor(account=None, name="peter", email="foo@bar.com"),
+        ImportedAuthor(account="user", name="user", email="foo@bar.com"),
     ]
     assert [item for item in items if isinstance(item, Skipped)] == [
         Skipped(reason="no_address", where="line 28, thread 3", sample=""),

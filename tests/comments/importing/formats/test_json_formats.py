@@ -86,9 +86,7 @@ def test_remark42_tells_two_guests_of_one_name_apart() -> None:
     john = {"name": "John", "id": "anonymous_61d1"}
 
     found = comment(read("remark42", remark({"user": john})))
-    assert found.author == ImportedAuthor(
-        account=None, name="John", email=None, is_email_verified=False
-    )
+    assert found.author == ImportedAuthor(account=None, name="John", email=None)
 
 
 def test_remark42_keeps_deleted_parents_locked_pages_and_confirmed_addresses() -> None:
@@ -110,7 +108,7 @@ def test_remark42_keeps_deleted_parents_locked_pages_and_confirmed_addresses() -
     assert facts(parent, "state", "author", "text") == ("deleted", None, "")
     assert facts(reply, "parent", "edited") == ("1", NOON.replace(minute=30))
     assert reply.author == ImportedAuthor(
-        account="github_ab12", name="Ann", email="ann@mail.example", is_email_verified=True
+        account="github_ab12", name="Ann", email="ann@mail.example"
     )
 
 
@@ -125,9 +123,7 @@ def test_commento_joins_commenters_that_the_file_repeats() -> None:
 
     found = comment(read("commento", commento({"score": -2}, commenters=[person, person])))
 
-    assert found.author == ImportedAuthor(
-        account="p1", name="Ann", email="ann@mail.example", is_email_verified=False
-    )
+    assert found.author == ImportedAuthor(account="p1", name="Ann", email="ann@mail.example")
     assert facts(found, "text", "ups", "downs", "posted") == ("*words*", 0, 2, NOON)
 
 
@@ -172,10 +168,10 @@ def test_twikoo_gives_voters_and_times_of_its_database() -> None:
 
 def test_twikoo_knows_a_reader_by_address_or_else_by_browser() -> None:
     assert comment(read("twikoo", twikoo({}))).author == ImportedAuthor(
-        account="browser1", name="Ann", email=None, is_email_verified=False
+        account="browser1", name="Ann", email=None
     )
     assert comment(read("twikoo", twikoo({"mail": "a@b.example"}))).author == ImportedAuthor(
-        account=None, name="Ann", email="a@b.example", is_email_verified=False
+        account=None, name="Ann", email="a@b.example"
     )
 
 

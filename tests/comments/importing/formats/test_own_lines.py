@@ -91,9 +91,7 @@ def test_fields_that_only_plaza_has_come_beside_those_of_all_formats() -> None:
         "closes_at": datetime(2027, 1, 1, tzinfo=UTC),
     }
     found = comment(items)
-    assert found.author == ImportedAuthor(
-        account="ann", name="Ann", email=None, is_email_verified=False
-    )
+    assert found.author == ImportedAuthor(account="ann", name="Ann", email=None)
     assert found.posted == datetime(2026, 11, 20, 8, 15, 0, 250_000, tzinfo=UTC)
     assert found.own == {
         "seq": 7,

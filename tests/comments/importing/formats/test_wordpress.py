@@ -72,11 +72,9 @@ def test_a_real_file_comes_over_item_by_item() -> None:
         ("18", "11", None, "..."),
         ("http://example.tld/?p=4", "11", None, "..."),
     ]
-    assert found[0].author == ImportedAuthor(
-        account=None, name="Ohai", email="test@example.org", is_email_verified=False
-    )
+    assert found[0].author == ImportedAuthor(account=None, name="Ohai", email="test@example.org")
     assert found[1].author == ImportedAuthor(
-        account="example.tld/1", name="Tester", email="info@posativ.org", is_email_verified=False
+        account="example.tld/1", name="Tester", email="info@posativ.org"
     )
     assert [each.posted for each in found[5:]] == [
         datetime(2022, 6, 6, 2, 13, 14, tzinfo=UTC),
