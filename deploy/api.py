@@ -57,6 +57,9 @@ def _api() -> dict[str, Any]:
     }
     return {
         "Name": API_NAME,
+        # Without it, SAM makes a second public stage, `Stage`, which has neither our throttling nor
+        # the web ACL nor an access log.
+        "OpenApiVersion": "2.0",
         "DefinitionBody": _definition(),
         # SAM compares definitions before it fills parameters in. Without this, the stage would
         # stay at its last snapshot when parameters alone change.

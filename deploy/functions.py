@@ -11,6 +11,7 @@ from deploy.declared import Api, Function, Scheduled, Worker, seconds_between
 from deploy.intrinsics import NO_VALUE, attribute, reference, when
 from deploy.parameters import (
     ASKING,
+    CARRYING,
     IMPORTING,
     NOTIFYING,
     PAYING,
@@ -21,6 +22,7 @@ from deploy.parameters import (
     payment_variables,
     push_variables,
     sender_variables,
+    signature_variables,
     spam_variables,
 )
 from deploy.queues import (
@@ -74,20 +76,9 @@ def function_additions(function: Function) -> dict[str, Any]:
         "ReservedConcurrentExecutions": _reserved(function),
     }
     if isinstance(function, Api):
-        properties["Environment"] = {"Variables": api_variables()}
         properties["MemorySize"] = reference("ApiMemoryMegabytes")
-    if function.name in PAYING:
-        properties["Environment"] = {"Variables": payment_variables()}
-    if function.name in IMPORTING:
-        properties["Environment"] = {"Variables": import_variables()}
-    if function.name in NOTIFYING:
-        properties["Environment"] = {"Variables": notifier_variables()}
-    if function.name in ASKING:
-        properties["Environment"] = {"Variables": spam_variables()}
-    if function.name in PUSHING:
-        properties["Environment"] = {"Variables": push_variables()}
-    if function.name == MAIL_WORKER:
-        properties["Environment"] = {"Variables": sender_variables()}
+    if variables := _own_variables(function):
+        properties["Environment"] = {"Variables": variables}
     if isinstance(function, Scheduled):
         properties |= _clock(function)
     if not isinstance(function, Worker):
@@ -96,6 +87,23 @@ def function_additions(function: Function) -> dict[str, Any]:
     properties["Events"] = {f"{function.resource}SqsEventSource": event}
     # The mapping names its queue by a constructed ARN, which creates no dependency.
     return {"DependsOn": [queue_id(function)], "Properties": properties}
+
+
+def _own_variables(function: Function) -> dict[str, Any]:
+    """Return the variables that a function has beside the shared ones."""
+    if isinstance(function, Api):
+        return api_variables()
+    makers = (
+        (PAYING, payment_variables),
+        (IMPORTING, import_variables),
+        (NOTIFYING, notifier_variables),
+        (CARRYING, signature_variables),
+        (ASKING, spam_variables),
+        (PUSHING, push_variables),
+        ({MAIL_WORKER}, sender_variables),
+    )
+    made = [make() for names, make in makers if function.name in names]
+    return {name: value for variables in made for name, value in variables.items()}
 
 
 def _clock(function: Scheduled) -> dict[str, Any]:

@@ -20,6 +20,9 @@ SIGNING_SECRETS = ("signing_keys",)
 IMPORTING = frozenset({"move_nodes"})
 # This function writes notification letters: it hashes addresses, and signs links.
 NOTIFYING = frozenset({"comments_schedules"})
+# This function carries a guest's past to an account, and erases people: it hashes the addresses of
+# their letters.
+CARRYING = frozenset({"social_errands"})
 # Only with `Payments=stripe`: a reference fails where the secret lacks the member.
 PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
 # Only with `Akismet`.

@@ -53,6 +53,8 @@ def test_each_deployment_of_the_stack_makes_one_of_the_api(template: Any) -> Non
     )
 
     assert deployment not in one
+    # A deployment with the name of a stage makes one of its own, without throttling or a web ACL.
+    assert "StageName" not in other[deployment]["Properties"]
     (stage,) = (each for each in other.values() if each["Type"] == "AWS::ApiGateway::Stage")
     assert stage["Properties"]["DeploymentId"] == {"Ref": deployment}
 

@@ -1,11 +1,17 @@
 """A function loads modules that it reaches; the bounds of the others only fall."""
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app import app as declared_app
 from bench import reach
+from chalicelib.settings import PREFIX
+from deploy.declared import declared_functions
+from tests.deploy.support.reading import properties
 from tests.jobs.test_functions import loaded
 
 WORKER = """
@@ -96,6 +102,44 @@ def test_the_source_tells_what_a_container_loads(name: str) -> None:
     assert {
         each for each in by_the_source if each.partition(".")[0] == "chalicelib"
     } == in_a_process
+
+
+def readers_of(field: str) -> set[reach.Name]:
+    """Return the names, outside the settings, whose statements read this attribute."""
+    return {
+        reach.Name(module, name)
+        for module, source in reach.sources().items()
+        if module != "chalicelib.settings"
+        for name, statements in source.definitions.items()
+        if any(
+            isinstance(node, ast.Attribute) and node.attr == field
+            for statement in statements
+            for node in ast.walk(statement)
+        )
+    }
+
+
+def test_each_function_has_the_settings_that_it_reads(template: Any) -> None:
+    """The workers of other tests have all settings, so only this test misses a variable."""
+    declared = {each.name: each for each in declared_functions(declared_app, "prod")}
+    given = {
+        name: properties(template, each.resource).get("Environment", {}).get("Variables", {})
+        for name, each in declared.items()
+    }
+    partial = {each.removeprefix(PREFIX).lower() for own in given.values() for each in own}
+    readers = {field: readers_of(field) for field in partial}
+    lacking = [
+        (name, field)
+        for name, roots in reach.handler_roots()
+        if name in given
+        for field in partial
+        if readers[field] & reach.reach(reach.Name(*root.split(":")) for root in roots)
+        and f"{PREFIX}{field.upper()}" not in given[name]
+    ]
+
+    assert all(readers[field] for field in ("signing_keys", "subject_key", "stripe_key"))
+    # It asks whether letters are sent, and sends none itself.
+    assert lacking == [("comments_schedules", "mail_configuration_set")]
 
 
 def test_no_function_loads_more_for_nothing_than_before() -> None:

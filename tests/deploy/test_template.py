@@ -426,9 +426,9 @@ def test_each_secret_is_a_reference_and_the_apis_are_the_apis_alone(template: An
     }
     # Imports and tokens make ids of people by the same key.
     assert own == {"APIHandler", "MoveNodes"}
-    # The worker of imports hashes addresses by them, too, and so do letters of notifications; the
-    # worker of webhooks opens the hooks' secrets.
-    assert (text.count("PLAZA_JWT_SECRET"), text.count("PLAZA_SIGNING_KEYS")) == (1, 4)
+    # Imports hash addresses by them, too, as do letters of notifications, a guest's claim and an
+    # erasure; the worker of webhooks opens the hooks' secrets.
+    assert (text.count("PLAZA_JWT_SECRET"), text.count("PLAZA_SIGNING_KEYS")) == (1, 5)
 
 
 def test_every_log_group_expires_and_is_encrypted_with_our_key_where_there_is_one(
