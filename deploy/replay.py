@@ -17,9 +17,12 @@ ERASURE, BUYER_ERASURE = "/users/me", "/orders/{order}/erasure"
 JOINING, CLAIM = "/sites/{site}/people/me/joined", "/carts/{cart}/claim"
 STANDING = "/sites/{site}/people/{user}"
 CHOICE, STOP = "/notifications/mail", "/notifications/mail/stop"
+TRANSFER, CREDIT = "/accounts/{account}/transfers", "/accounts/{account}/credit"
 DELETIONS = frozenset({"/content/{site}/assets/{asset}", "/users/me/assets/{asset}"})
 REMOVALS = frozenset(f"{route}/versions/{{number}}" for route in DELETIONS)
-ROUTES = frozenset({ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, CHOICE, STOP})
+ROUTES = frozenset(
+    {ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, CHOICE, STOP, TRANSFER, CREDIT}
+)
 ROUTES |= DELETIONS | REMOVALS
 # The most events of an answer of Logs Insights: by default, and with the highest limit.
 _CUTS = (10_000, 100_000)
@@ -51,6 +54,35 @@ class Standing(NamedTuple):
     status: str
 
 
+class MoneyMoved(NamedTuple):
+    """A transfer between two accounts, and its key."""
+
+    account: str
+    key: str
+    to: str
+    amount_micros: int
+
+    @property
+    def id(self) -> str:
+        """The id of the stored transfer."""
+        return f"{self.account}/{self.key}"
+
+    def __str__(self) -> str:
+        amount = f"{self.amount_micros / 1_000_000:.2f}"
+        return f"{self.account} to {self.to}: {amount}, key {self.key}"
+
+
+class CreditSet(NamedTuple):
+    """The credit line that an account was given last; None: none."""
+
+    account: str
+    credit_micros: int | None
+
+    def __str__(self) -> str:
+        credit = self.credit_micros
+        return f"{self.account}: {'none' if credit is None else f'{credit / 1_000_000:.2f}'}"
+
+
 @dataclass
 class Replay:
     """The calls that a restore must not undo.
@@ -69,6 +101,8 @@ class Replay:
     deletions: set[Deletion] = field(default_factory=set)
     removals: set[Removal] = field(default_factory=set)
     standings: dict[tuple[str, str], Standing] = field(default_factory=dict)
+    transfers: list[MoneyMoved] = field(default_factory=list)
+    credit_lines: dict[str, CreditSet] = field(default_factory=dict)
 
 
 class _Call(BaseModel):
@@ -152,6 +186,17 @@ def _note_letters(replay: Replay, call: _Call) -> None:
             replay.stopped.discard(call.caller or "")
 
 
+def _note_money(replay: Replay, account: str, details: dict[str, Any]) -> None:
+    """Note a transfer, once for its key, or a credit line."""
+    match details:
+        case {"credit_micros": int() | None as credit}:
+            replay.credit_lines[account] = CreditSet(account, credit)
+        case {"key": str(key), "to": str(to), "amount_micros": int(amount)}:
+            moved = MoneyMoved(account, key, to, amount)
+            if moved not in replay.transfers:
+                replay.transfers.append(moved)
+
+
 def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
     things, user = call.things, call.caller or ""
     match call.method, call.route:
@@ -177,6 +222,8 @@ def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
             replay.deletions.add(Deletion(call.owner, things["asset"]))
         case "DELETE", route if route in REMOVALS:
             replay.removals.add(Removal(call.owner, things["asset"], int(things["number"])))
+        case _, route if route in {TRANSFER, CREDIT}:
+            _note_money(replay, things["account"], call.details)
         case "PATCH", route if route == STANDING and "status" in call.details:
             site, user = things["site"], things["user"]
             replay.standings[site, user] = Standing(site, user, call.details["status"])

@@ -11,34 +11,28 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from chalicelib.assets import catalogue
-from chalicelib.assets.blobs import BlobGone, store_of
-from chalicelib.assets.errors import AssetInUse, StoreUnavailable, UnknownAsset
-from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Version
+from chalicelib.assets.errors import StoreUnavailable
 from chalicelib.comments.people import changing
 from chalicelib.comments.people.rows import Status, status_of
-from chalicelib.comments.transfers.rows import TRANSFERS
 from chalicelib.errors import Unavailable
 from chalicelib.notifications import mailing
 from chalicelib.people import jobs
-from chalicelib.runtime import LONGEST_RUN, Runtime
+from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
 from chalicelib.shop.errors import OrderUnfinished
 from chalicelib.shop.orders import personal_data
-from chalicelib.shop.orders.shapes import ORDERS, find
-from chalicelib.shop.payments import providers
-from chalicelib.shop.payments.port import Charge, PaymentRefused, TakenPayment
+from chalicelib.shop.orders.shapes import find
+from chalicelib.shop.payments.port import ListedPayment
+from chalicelib.webhooks.rows import HOOKS
 from chalicelib.wiring.people import PEOPLE
-from deploy.replay import Removal, Replay, Standing, may_be_cut, read_audit
-
-# One key for each payment, so that a second run refunds nothing more.
-_REFUND_KEY = "restored"
-# The clocks of the provider and of the database may differ.
-_OVERLAP = timedelta(minutes=10)
+from deploy import restored_assets, restored_money
+from deploy.replay import CreditSet, MoneyMoved, Removal, Replay, Standing, may_be_cut, read_audit
+from deploy.restored_assets import BucketLacksMost, Deleted, missing_versions, take_down
+from deploy.restored_money import Refusal
 
 
 class Orders(NamedTuple):
@@ -48,29 +42,12 @@ class Orders(NamedTuple):
     unfinished: list[str]
 
 
-class Deleted(NamedTuple):
-    """The assets that are deleted again, and the assets that something still shows."""
-
-    deleted: list[str]
-    in_use: list[str]
-
-
 class Undecided(NamedTuple):
     """A decision on a person that the database lacks, and the person's name and status there."""
 
     decided: Standing
     name: str
     status: Status
-
-
-class Refusal(NamedTuple):
-    """A payment that the provider did not give back, and the reason."""
-
-    intent: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.intent} ({self.reason})"
 
 
 class Done(NamedTuple):
@@ -88,43 +65,80 @@ class Done(NamedTuple):
     missing: list[Removal]
     unnamed: list[str] | None
     people: list[Undecided]
-    payments: list[TakenPayment] | None
+    payments: list[ListedPayment] | None
     imported: list[str]
     stopped: list[str]
     refused: list[Refusal]
+    transfers: list[MoneyMoved]
+    credit_lines: list[CreditSet]
+    skipped: int
 
 
-def restore(runtime: Runtime, since: datetime, replay: Replay, *, refunds: bool) -> Done:
+def restore(
+    runtime: Runtime,
+    since: datetime,
+    replay: Replay,
+    *,
+    refunds: bool,
+    accepts_losses: bool = False,
+) -> Done:
     """Repeat everything that the restored database lacks; return the results for the operator.
 
-    With `refunds`, refund payments without an order. Raises StoreUnavailable, before any change, if
-    the settings lack a store that has assets.
+    With `refunds`, refund or cancel payments without an order. Raises, before any change,
+    StoreUnavailable if the settings lack a store that has assets, and BucketLacksMost, but not if
+    the operator `accepts_losses`.
     """
-    for asset in ASSETS.of(runtime.database).find({}, {"versions": 1}):
-        for version in asset["versions"]:
-            if "gone" not in version:
-                store_of(runtime, version["store"])
+    restored_assets.check_stores(runtime, replay, accepts_losses=accepts_losses)
     erased = sorted(replay.erasures)
     for user in erased:
         jobs.begin_erasure(runtime, PEOPLE, user)
     for person in sorted(replay.stopped):
         mailing.stop(runtime, person)
-    payments = payments_without_order(runtime, since)
+    _renew_event_ids(runtime, since)
+    skipped = _skip_letters(runtime, since)
+    restored_money.read_refunds_again(runtime, since)
+    payments = restored_money.payments_without_order(runtime, since)
     return Done(
         calls=replay.calls,
         unread=replay.unread,
         erased=erased,
         orders=_erase_buyers(runtime, replay),
-        assets=_delete_assets(runtime, replay),
-        removed=[each for each in sorted(replay.removals) if _take_down(runtime, each)],
-        missing=[each for each in _missing_versions(runtime) if _take_down(runtime, each)],
-        unnamed=_waste_unnamed_blobs(runtime),
+        assets=restored_assets.delete_again(runtime, replay),
+        removed=[each for each in sorted(replay.removals) if take_down(runtime, each)],
+        missing=[each for each in missing_versions(runtime) if take_down(runtime, each)],
+        unnamed=restored_assets.waste_unnamed_blobs(runtime),
         people=list(_undecided(runtime, replay)),
         payments=payments,
         imported=sorted(replay.imported),
         stopped=sorted(replay.stopped),
-        refused=list(_refund_all(runtime, payments or [])) if refunds else [],
+        refused=list(restored_money.give_back(runtime, payments or [])) if refunds else [],
+        transfers=restored_money.missing_transfers(runtime, replay),
+        credit_lines=restored_money.other_credit_lines(runtime, replay),
+        skipped=skipped,
     )
+
+
+def _renew_event_ids(runtime: Runtime, since: datetime) -> None:
+    """Give the events of all webhooks other ids from now on.
+
+    Versions count anew after the point, so that receivers would take new events for repeats.
+    """
+    epoch = f"-{int(since.timestamp()):x}"
+    HOOKS.of(runtime.database).update_many({}, {"$set": {"epoch": epoch}})
+
+
+def _skip_letters(runtime: Runtime, since: datetime) -> int:
+    """Skip the due letters of notifications; return their number.
+
+    They were probably sent after the point, under an id that the database lacks.
+    """
+    now = runtime.now()
+    due = {
+        "since": {"$lte": since},
+        "$or": [{"next_due": {"$lte": now}}, {"lease": {"$gt": since}}],
+    }
+    update = {"$set": {"since": now}, "$unset": dict.fromkeys(mailing.UNDER_WAY, "")}
+    return mailing.MAILINGS.of(runtime.database).update_many(due, update).modified_count
 
 
 def _erase_buyers(runtime: Runtime, replay: Replay) -> Orders:
@@ -143,20 +157,6 @@ def _erase_buyers(runtime: Runtime, replay: Replay) -> Orders:
     return orders
 
 
-def _delete_assets(runtime: Runtime, replay: Replay) -> Deleted:
-    assets = Deleted([], [])
-    for owner, asset in sorted(replay.deletions):
-        try:
-            catalogue.delete(runtime, owner, asset)
-        except UnknownAsset:
-            continue
-        except AssetInUse:
-            assets.in_use.append(asset)
-        else:
-            assets.deleted.append(asset)
-    return assets
-
-
 def _undecided(runtime: Runtime, replay: Replay) -> Iterator[Undecided]:
     """Yield the decisions on people that a moderator has to make again.
 
@@ -167,103 +167,6 @@ def _undecided(runtime: Runtime, replay: Replay) -> Iterator[Undecided]:
         status = status_of(person, runtime.now())
         if status != decided.status or status == "suspended":
             yield Undecided(decided, person["name"], status)
-
-
-def _take_down(runtime: Runtime, removal: Removal) -> bool:
-    try:
-        catalogue.take_down(runtime, *removal)
-    except UnknownAsset:
-        return False
-    return True
-
-
-def _missing_versions(runtime: Runtime) -> Iterator[Removal]:
-    """Yield the versions whose store no longer has their bytes."""
-    for asset in ASSETS.of(runtime.database).find().sort("_id"):
-        for version in asset["versions"]:
-            if "gone" not in version and not _is_stored(runtime, version):
-                yield Removal(asset["owner"], asset["_id"], version["n"])
-
-
-def _is_stored(runtime: Runtime, version: Version) -> bool:
-    last = max(version["length"] - 1, 0)
-    try:
-        store_of(runtime, version["store"]).read(version["blob"], last, version["length"])
-    except BlobGone:
-        return False
-    return True
-
-
-def _waste_unnamed_blobs(runtime: Runtime) -> list[str] | None:
-    """Schedule the removal of blobs without a reference; return their names. None: no bucket."""
-    if not runtime.settings.asset_bucket:
-        return None
-    stored = list(store_of(runtime, "s3").names())
-    # Read names after the listing, so that a new blob does not count as unnamed.
-    named, rows = _named_blobs(runtime), WASTE.of(runtime.database)
-    unnamed = [blob for blob in stored if blob not in named]
-    for blob in unnamed:
-        row = {"store": "s3", "asset": "", "due": runtime.now() + LONGEST_RUN}
-        rows.update_one({"_id": blob}, {"$setOnInsert": row}, upsert=True)
-    # A worker that moves a library may have named one in between. A later one removes the row.
-    named = _named_blobs(runtime)
-    rows.delete_many({"_id": {"$in": [blob for blob in unnamed if blob in named]}, "asset": ""})
-    return [blob for blob in unnamed if blob not in named]
-
-
-def _named_blobs(runtime: Runtime) -> set[str]:
-    database = runtime.database
-    named = {blob for asset in ASSETS.of(database).find() for blob in _blobs_of(asset)}
-    for upload in UPLOADS.of(database).find():
-        named |= {upload["_id"], upload["clean"] or upload["_id"]}
-    for transfer in TRANSFERS.of(database).find({}, {"files": 1}):
-        named |= {file["blob"] for file in transfer["files"]}
-    return named
-
-
-def _blobs_of(asset: Asset) -> Iterator[str]:
-    return (version["blob"] for version in asset["versions"])
-
-
-def payments_without_order(runtime: Runtime, since: datetime) -> list[TakenPayment] | None:
-    """Return the provider's payments since a time that have no order. None: no provider.
-
-    The shop's schedule finds the payments of the other orders by itself.
-    """
-    name = runtime.settings.payments
-    if name is None:
-        return None
-    provider, after, found = providers.provider_of(runtime, name), None, list[TakenPayment]()
-    while True:
-        page = provider.list_payments(since - _OVERLAP, after)
-        known = {"_id": {"$in": [each.order for each in page.found]}}
-        orders = {row["_id"] for row in ORDERS.of(runtime.database).find(known, {"_id": 1})}
-        found += (each for each in page.found if each.order not in orders)
-        after = page.after
-        if after is None:
-            return found
-
-
-def _refund_all(runtime: Runtime, payments: Sequence[TakenPayment]) -> Iterator[Refusal]:
-    """Refund payments; yield a Refusal for each failed refund, and go on with the others."""
-    for payment in payments:
-        try:
-            _refund(runtime, payment)
-        except PaymentRefused as refused:
-            yield Refusal(payment.intent, refused.reason)
-        except Unavailable as failure:
-            yield Refusal(payment.intent, failure.code)
-
-
-def _refund(runtime: Runtime, payment: TakenPayment) -> None:
-    """Refund the rest of a payment, once; raises PaymentRefused and Unavailable."""
-    provider = providers.provider_of(runtime, runtime.settings.payments or "fake")
-    charge = Charge(payment.order, payment.amount_micros, payment.currency, email="")
-    refunds = provider.statement(charge, payment.intent).refunds
-    given = sum(each.amount_micros for each in refunds if not each.is_failed)
-    left = payment.amount_micros - given
-    if left > 0:
-        provider.refund(charge, payment.intent, left, _REFUND_KEY)
 
 
 def report(done: Done, *, refunds: bool) -> Iterator[str]:
@@ -288,6 +191,8 @@ def report(done: Done, *, refunds: bool) -> Iterator[str]:
     ]
     for title, found in [*always, *((title, found) for title, found in problems if found)]:
         yield f"{len(found)} {title}: {', '.join(map(str, found)) or '-'}"
+    if done.skipped:
+        yield f"{done.skipped} people get no letter of what they were probably told after the point"
     if done.unnamed is None:
         yield "no bucket was compared: PLAZA_ASSET_BUCKET is not set"
     else:
@@ -296,6 +201,12 @@ def report(done: Done, *, refunds: bool) -> Iterator[str]:
     for person in done.people:
         site, user, status = person.decided
         yield f"  {site}: {person.name} ({user}) was {status}, is {person.status}"
+    if done.transfers:
+        yield f"{len(done.transfers)} transfers of money are missing, make them again by their keys"
+        yield from (f"  {each}" for each in done.transfers)
+    if done.credit_lines:
+        yield f"{len(done.credit_lines)} credit lines were set after the point, set them again"
+        yield from (f"  {each}" for each in done.credit_lines)
     yield from _report_payments(done, refunds=refunds)
 
 
@@ -306,7 +217,8 @@ def _report_payments(done: Done, *, refunds: bool) -> Iterator[str]:
     told = "given back" if refunds else "not given back: run again with --refund"
     yield f"{len(done.payments)} payments have no order{f', {told}' if done.payments else ''}"
     for each in done.payments:
-        yield f"  {each.intent}: {each.amount_micros / 1_000_000:.2f} {each.currency}, {each.order}"
+        money = f"{each.amount_micros / 1_000_000:.2f} {each.currency}"
+        yield f"  {each.intent}: {money}, {each.order}{', not paid yet' if each.is_open else ''}"
     if done.refused:
         yield f"{len(done.refused)} of them are refused: {', '.join(map(str, done.refused))}"
 
@@ -349,16 +261,27 @@ def main() -> None:
     audit = "files with the log's lines after the point, whose lines are numbered together"
     parser.add_argument("--audit", type=_file_of, nargs="+", default=[], metavar="FILE", help=audit)
     parser.add_argument("--refund", action="store_true", help="give payments without order back")
+    losses = "go on if the bucket lacks most files of assets: it is the right bucket"
+    parser.add_argument("--accept-losses", action="store_true", help=losses)
     given = parser.parse_args()
     files: list[AuditFile] = given.audit
     replay = read_audit((line for file in files for line in file.lines), given.since)
     try:
         runtime = Runtime.from_environment(os.environ)
-        done = restore(runtime, given.since, replay, refunds=given.refund)
+        done = restore(
+            runtime,
+            given.since,
+            replay,
+            refunds=given.refund,
+            accepts_losses=given.accept_losses,
+        )
     except InvalidSettings as failure:
         sys.exit(f"script/restored: {failure}")
     except StoreUnavailable:
         sys.exit("script/restored: assets are in a bucket, and PLAZA_ASSET_BUCKET is not set")
+    except BucketLacksMost as failure:
+        told = "nothing was changed; is PLAZA_ASSET_BUCKET that of this deployment?"
+        sys.exit(f"script/restored: {failure}: {told} If so, add --accept-losses")
     except Unavailable as failure:
         sys.exit(f"script/restored: not at its end, run it again: {failure}")
     print(*report(done, refunds=given.refund), sep="\n")

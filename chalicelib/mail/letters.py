@@ -176,13 +176,16 @@ def _compose(letter: Letter) -> PostedLetter:
 
 
 def _claim(runtime: Runtime, letter_id: str) -> Letter | None:
-    """Mark a waiting letter as `sending`, and return it; None: the letter does not wait.
+    """Mark a waiting letter as `sending`, and return it; None: it does not wait, or for too long.
 
     A letter that is `sending` waits again only if its worker knows that SES has not accepted it.
     """
-    claimed = {"$set": {"state": "sending", "claimed": runtime.now()}, "$unset": {"due": ""}}
+    now = runtime.now()
+    claimed = {"$set": {"state": "sending", "claimed": now}, "$unset": {"due": ""}}
+    # After a pause of the schedules, workers may be faster than the end of late letters.
+    waits = {"_id": letter_id, "state": "waiting", "queued": {"$gt": now - WORTH_SENDING}}
     return LETTERS.of(runtime.database).find_one_and_update(
-        {"_id": letter_id, "state": "waiting"}, claimed, return_document=ReturnDocument.AFTER
+        waits, claimed, return_document=ReturnDocument.AFTER
     )
 
 

@@ -61,7 +61,7 @@ def make(runtime: Runtime, site: str, events: Iterable[NewEvent]) -> None:
     Existing deliveries stay.
     """
     rows = [
-        _new(runtime, site, each.id, event)
+        _new(runtime, site, each.id, event._replace(id=f"{event.id}{each.epoch}"))
         for event in events
         for each in hooks.listening(runtime, site)
         if event.kind in each.kinds

@@ -29,18 +29,22 @@ _FAILURES = ("failing_since", "quiet_until")
 
 
 class Listener(NamedTuple):
-    """A hook that is on, with the kinds of events that it gets."""
+    """A hook that is on, with the kinds of events that it gets, and the end of their ids."""
 
     id: str
     kinds: Sequence[Kind]
     made: datetime
+    epoch: str
 
 
 @remember(seconds=REMEMBERED.seconds)
 def listening(runtime: Runtime, site: str) -> list[Listener]:
     """Return the hooks of a site that are on, as of up to `REMEMBERED` ago."""
-    rows = HOOKS.of(runtime.database).find({"site": site, "state": "on"}, {"kinds": 1, "made": 1})
-    return [Listener(each["_id"], each["kinds"], each["made"]) for each in rows]
+    fields = {"kinds": 1, "made": 1, "epoch": 1}
+    rows = HOOKS.of(runtime.database).find({"site": site, "state": "on"}, fields)
+    return [
+        Listener(each["_id"], each["kinds"], each["made"], each.get("epoch", "")) for each in rows
+    ]
 
 
 def read(runtime: Runtime, site: str) -> list[Hook]:

@@ -42,6 +42,7 @@ class Hook(TypedDict):
     busy_until: the end of the site's slow calls, if they came one after another.
     by: the publisher who registered the hook; None: erased.
     stopped: the time when Plaza switched the hook off; its report removes the field.
+    epoch: the end of its events' ids since a restore of the database, whose versions count anew.
     """
 
     _id: str
@@ -57,6 +58,7 @@ class Hook(TypedDict):
     busy_until: NotRequired[datetime]
     by: NotRequired[str | None]
     stopped: NotRequired[datetime]
+    epoch: NotRequired[str]
 
 
 # The condition of the index of hooks to report; a query repeats it to use the index.

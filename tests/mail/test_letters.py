@@ -177,6 +177,17 @@ def test_a_letter_that_nobody_takes_for_an_hour_is_late(
     assert row_of(runtime).keys() == OF_A_LETTER_AT_ITS_END
 
 
+def test_workers_that_were_stopped_for_an_hour_send_no_letter_before_the_schedule_ends_it(
+    app: Chalice, runtime: Runtime, workers: Workers, courier: StandIn, clock: Clock
+) -> None:
+    letters.queue(runtime, draft())
+    clock.advance(hours=1)
+    workers.drain()
+    assert courier.carried == []
+
+    assert run_schedule(app, "tend_mail") == {"letters_unknown": 0, "letters_late": 1}
+
+
 def test_nothing_is_sent_to_an_address_that_refuses(
     runtime: Runtime, workers: Workers, courier: StandIn
 ) -> None:

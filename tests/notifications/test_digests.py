@@ -16,6 +16,8 @@ from chalicelib.notifications.inbox import ShownThing
 from chalicelib.notifications.mailing import MAILINGS
 from chalicelib.notifications.rows import NotificationItem
 from chalicelib.runtime import Runtime
+from deploy import restored
+from deploy.replay import Replay
 from tests.comments.support.crash_points import crash_everywhere
 from tests.notifications.support.mailbox import (
     ANN,
@@ -52,6 +54,30 @@ def test_a_letter_comes_five_minutes_after_a_notification(runtime: Runtime, cloc
         assert "https://a.example/#plaza-1" in letter[part]
     clock.advance(hours=1)
     assert run(runtime) == 0
+
+
+def test_a_restore_sends_no_letter_again(runtime: Runtime, clock: Clock) -> None:
+    """The letter's id is of its end, which another run of the schedule chooses anew."""
+    turn_on(runtime)
+    clock.advance(hours=1)
+    tell(runtime)
+    point, before = clock(), list(MAILINGS.of(runtime.database).find())
+    clock.advance(minutes=5)
+    assert run(runtime) == 1
+    for row in before:
+        MAILINGS.of(runtime.database).replace_one({"_id": row["_id"]}, row)
+    clock.advance(hours=1)
+
+    done = restored.restore(runtime, point, Replay(), refunds=False)
+
+    assert done.skipped == 1
+    assert run(runtime) == 0
+    assert len(written(runtime)) == 1
+    clock.advance(seconds=1)
+    tell(runtime, "2")
+    clock.advance(minutes=6)
+    again = restored.restore(runtime, point, Replay(), refunds=False)
+    assert (again.skipped, run(runtime)) == (0, 1)
 
 
 @pytest.mark.parametrize("mark", ["seen", "read", "read until"])

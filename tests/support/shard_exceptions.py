@@ -163,6 +163,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "shop.orders.reconciliation.orders_of: find shop.payment",
         "shop.payments.fake.FakeProvider.hints: find shop.fake_payment",
     ),
+    "a restore, by hand: the provider's own list of payments": (
+        "shop.payments.fake.FakeProvider.list_payments: find shop.fake_payment",
+    ),
     "a stock's books, by hand: its shop's orders lie where their ids put them": (
         "shop.orders.books.verify: aggregate shop.order",
     ),

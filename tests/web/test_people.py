@@ -11,7 +11,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
-from tests.web.support.browser import until
+from tests.web.support.browser import answer_read, count_answers, until
 from tests.web.support.two import NODE, POLL_MS, Discussion, discussing, with_clock
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -186,6 +186,46 @@ def test_a_block_is_not_that_of_who_reads_next(talk: Discussion, open_page: Open
     expect(shown(page)).to_be_visible()
     opened(page).get_by_role("button", name="Block", exact=True).wait_for()
     assert blocked(talk, "dora") == []
+
+
+def test_a_look_that_began_before_another_reader_came_draws_nothing_anew(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    """The look asks as the new reader, whose list has come meanwhile: a press on it was lost."""
+    held: dict[str, list[Route]] = {"changes": [], "list": [], "card": []}
+
+    def hold(page: Page, kind: str, pattern: str) -> None:
+        page.route(pattern, lambda each: held[kind].append(each))  # noqa: PLW0108 - it takes no method
+
+    def before(page: Page) -> None:
+        count_answers(page)
+        hold(page, "changes", "**/changes*.js*")
+
+    site = talk.site_of("ben")
+    page = open_page(site, before=before)
+    block(page)
+    until(page, lambda: bool(held["changes"]))
+    site.token = lambda: talk.client.token("dora", name="Dora")
+    hold(page, "list", "**/comments?*limit=50*")
+    page.evaluate("document.dispatchEvent(new CustomEvent('plaza:identity'))")
+    until(page, lambda: len(held["list"]) == 1)
+    held["changes"].pop().continue_()
+    until(page, lambda: len(held["list"]) == 2)
+    held["list"][0].continue_()
+    expect(shown(page)).to_be_visible()
+    hold(page, "card", "**/people/ann/comments?*")
+    page.get_by_role("button", name="Ann", exact=True).first.click()
+    until(page, lambda: bool(held["card"]))
+
+    # The list has come meanwhile, so that the look asks once more.
+    held["list"][1].continue_()
+    until(page, lambda: len(held["list"]) == 3)
+    with answer_read(page):
+        held["list"][2].continue_()
+    held["card"].pop().continue_()
+
+    expect(card(page)).to_be_focused()
+    assert len(held["list"]) == 3
 
 
 def test_an_answer_that_is_being_written_stays_when_its_author_is_blocked(

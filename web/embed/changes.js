@@ -48,7 +48,7 @@ export async function look(desk) {
   const askedAt = marks?.now() || 0;
   const pages = await readAgain(desk);
   const [page] = pages;
-  if ((page.viewer?.id || "") !== desk.viewer) return meet(desk);
+  if ((page.viewer?.id || "") !== desk.viewer) return meet(desk, written);
   const listed = pages.flatMap(({ comments }) => comments);
   const isLast = !pages[pages.length - 1].next;
   // Placeholders of gone comments and of blocked authors look alike: if the comment is shown here,
@@ -115,11 +115,12 @@ async function reveal({ thread, fresh, shown, counted, next, start }, known, uns
 /** @param {Desk["thread"]} thread @param {string} id */
 const postedAt = (thread, id) => Date.parse(thread.comment(id)?.posted_at || "");
 
-/** Start anew for another reader, but not over a text or for an unknown reader; return whether it did. @param {Desk} desk */
-async function meet({ root, readerId, start }) {
+/** Start anew for another reader, but not over a text or for an unknown reader; return whether it did, or the discussion has started since. @param {Desk} desk @param {number} written */
+async function meet({ root, readerId, start, writes }, written) {
   const isWriting = [...root.querySelectorAll("textarea")].some((area) => area.value);
   if (isWriting || (await readerId()) === null) return false;
-  await start();
+  // The list of that reader may have come meanwhile, and the reader may be pressing what it shows.
+  if (writes() === written) await start();
   return true;
 }
 

@@ -221,5 +221,6 @@ def _declare_credit(route: Route) -> None:
         if credit is None and request.runtime.settings.prepayment:
             fault = FieldError("credit_micros", "prepayment", "Campaigns here run on funds: name 0")
             raise InvalidRequest(errors=[fault])
+        request.details["credit_micros"] = credit
         database, now = request.runtime.database, request.runtime.now()
         return Ok(account_answer(funds.set_credit(database, account, credit, now)))

@@ -22,14 +22,14 @@ from chalicelib.shop.payments.port import (
     DisputeState,
     Hint,
     Hints,
+    ListedPayment,
+    ListedPayments,
     PaymentRefused,
     Started,
     StatedDispute,
     StatedRefund,
     Statement,
     Status,
-    TakenPayment,
-    TakenPayments,
 )
 
 Script = Literal["pays", "declines", "slow", "late", "lost-answer", "refund-fails"]
@@ -167,16 +167,22 @@ class FakeProvider:
         last = rows[-1]["_id"] if len(rows) == _PAGE else None
         return Hints([Hint(each["_id"], None) for each in rows], last)
 
-    def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
-        """Return a page of all succeeded payments; `since` is ignored."""
+    def list_payments(self, since: datetime, after: str | None) -> ListedPayments:
+        """Return a page of all payments but cancelled ones; `since` is ignored."""
         del since
-        behind: Document = {"_id": {"$gt": after or ""}, "status": "succeeded"}
+        behind: Document = {"_id": {"$gt": after or ""}, "status": {"$ne": "cancelled"}}
         rows = list(self._rows.find(behind).sort("_id", 1).limit(_PAGE))
         found = [
-            TakenPayment(each["_id"], f"fake_{each['_id']}", each["amount_micros"], _CURRENCY)
+            ListedPayment(
+                each["_id"],
+                f"fake_{each['_id']}",
+                each["amount_micros"],
+                _CURRENCY,
+                is_open=each["status"] == "pending",
+            )
             for each in rows
         ]
-        return TakenPayments(found, rows[-1]["_id"] if len(rows) == _PAGE else None)
+        return ListedPayments(found, rows[-1]["_id"] if len(rows) == _PAGE else None)
 
     def _decide(self, order: str, before: Status, after: Status) -> Status:
         """Change a payment's status from `before` to `after`; return its current status."""

@@ -73,19 +73,20 @@ class Hints(NamedTuple):
     after: str | None
 
 
-class TakenPayment(NamedTuple):
-    """A payment that succeeded, with the order that Plaza named at its start."""
+class ListedPayment(NamedTuple):
+    """A payment, and the order that Plaza named at its start; `is_open`: the buyer may yet pay."""
 
     order: str
     intent: str
     amount_micros: int
     currency: str
+    is_open: bool
 
 
-class TakenPayments(NamedTuple):
+class ListedPayments(NamedTuple):
     """A page of payments. `after`: the position of the next page; None: the last page."""
 
-    found: Sequence[TakenPayment]
+    found: Sequence[ListedPayment]
     after: str | None
 
 
@@ -130,8 +131,8 @@ class Provider(Protocol):
         """
         ...
 
-    def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
-        """Return a page of the succeeded payments that started at `since` or later.
+    def list_payments(self, since: datetime, after: str | None) -> ListedPayments:
+        """Return a page of the payments that started at `since` or later, but for cancelled ones.
 
         `after`: the position of the page; None: the first page.
         """

@@ -24,14 +24,14 @@ from chalicelib.shop.payments.port import (
     Charge,
     DisputeState,
     Hints,
+    ListedPayment,
+    ListedPayments,
     PaymentRefused,
     Started,
     StatedDispute,
     StatedRefund,
     Statement,
     Status,
-    TakenPayment,
-    TakenPayments,
 )
 
 SECONDS = 10.0
@@ -167,19 +167,25 @@ class StripeProvider:
         found = [hint_of(each) for each in page["data"]]
         return Hints(found, _after(page))
 
-    def list_payments(self, since: datetime, after: str | None) -> TakenPayments:
-        """Return a page of the account's succeeded payments that Plaza has started."""
+    def list_payments(self, since: datetime, after: str | None) -> ListedPayments:
+        """Return a page of the payments that Plaza has started, but for cancelled ones."""
         query = [("limit", "100"), ("created[gte]", str(int(since.timestamp())))]
         query += [("starting_after", after)] if after else []
         page = self._call("GET", f"/v1/payment_intents?{urlencode(query)}")
         found = [
-            TakenPayment(order, str(each["id"]), micros_of(int(each["amount"]), currency), currency)
+            ListedPayment(
+                order,
+                str(each["id"]),
+                micros_of(int(each["amount"]), currency),
+                currency,
+                is_open=each["status"] != "succeeded",
+            )
             for each in page["data"]
-            if each["status"] == "succeeded"
+            if each["status"] != "canceled"
             and (order := hint_of({"data": {"object": each}}).order)
             and (currency := str(each["currency"]).upper())
         ]
-        return TakenPayments(found, _after(page))
+        return ListedPayments(found, _after(page))
 
     def _refunds(self, intent: str) -> dict[str, str]:
         """Return the status at Stripe of each refund by Plaza, by Plaza's key."""

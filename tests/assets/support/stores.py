@@ -22,10 +22,10 @@ def in_s3(runtime: Runtime) -> Blobs:
     return S3Blobs(BUCKET)
 
 
-def make_bucket() -> None:
+def make_bucket(name: str = BUCKET) -> None:
     """Make the bucket, empty, in the S3 of the tests."""
     s3 = boto3.resource("s3")
-    bucket = s3.Bucket(BUCKET)
+    bucket = s3.Bucket(name)
     if bucket.creation_date is None:
         bucket.create()
     bucket.objects.delete()

@@ -14,22 +14,46 @@ from chalicelib.assets.blobs import store_of
 from chalicelib.assets.errors import StoreUnavailable
 from chalicelib.people import jobs
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders import sweep
+from chalicelib.shop.orders import reconciliation, sweep
 from chalicelib.wiring.people import PEOPLE
-from deploy import restored
+from deploy import restored, restored_assets
 from deploy.replay import read_audit
-from deploy.restored import Deleted, Done, Orders
+from deploy.restored import Done, Orders
+from deploy.restored_assets import BucketLacksMost, Deleted
 from tests.assets.support.files import png
+from tests.assets.support.stores import make_bucket
 from tests.assets.support.uploading import Uploader
-from tests.deploy.support.restoring import PAGE, SITE, World, back_up, bring_back, order_of
+from tests.deploy.support.restoring import (
+    PAGE,
+    SITE,
+    World,
+    audit_line,
+    back_up,
+    bring_back,
+    order_of,
+)
 from tests.shop.support.buying import cart_of, stored_order
 from tests.shop.support.stripe_stand_in import Stripe
+from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
 
-def run(world: World, lines: list[str], point: datetime, *, refunds: bool = False) -> Done:
-    return restored.restore(world.runtime, point, read_audit(lines, point), refunds=refunds)
+def run(
+    world: World,
+    lines: list[str],
+    point: datetime,
+    *,
+    refunds: bool = False,
+    accepts_losses: bool = False,
+) -> Done:
+    return restored.restore(
+        world.runtime,
+        point,
+        read_audit(lines, point),
+        refunds=refunds,
+        accepts_losses=accepts_losses,
+    )
 
 
 def test_a_restore_repeats_what_the_database_does_not_know(
@@ -89,14 +113,14 @@ def test_a_refund_that_the_buyers_bank_refused_is_no_money_and_keeps_no_other(
     point, backup = world.clock(), back_up(world.runtime)
     world.go_on(workers)
     bring_back(world.runtime, backup)
-    run(world, [], point, refunds=True)
+    run(world, [], point, refunds=True, accepts_losses=True)
     stripe.refunds[0]["status"] = "failed"
 
     other = order_of(world.client, cart_of(world.client, MOBY_HARD=1), "other")
     stripe.pay("pi_3")
     world.runtime.database["shop.order"].delete_one({"_id": other})
 
-    done = run(world, [], point, refunds=True)
+    done = run(world, [], point, refunds=True, accepts_losses=True)
 
     assert [str(each) for each in done.refused] == ["pi_2 (refund_failed)"]
     assert [each["payment_intent"] for each in stripe.refunds] == ["pi_2", "pi_3"]
@@ -110,7 +134,7 @@ def test_a_file_that_a_worker_names_meanwhile_stays(
     """The documented second run meets workers that move a library to the bucket."""
     asset, at = world.in_bucket, world.clock()
     rows = world.runtime.database["content.asset"]
-    named = restored._named_blobs
+    named = restored_assets._named_blobs
     looks: list[set[str]] = []
 
     def switch_after_the_first_look(runtime: Runtime) -> set[str]:
@@ -119,7 +143,7 @@ def test_a_file_that_a_worker_names_meanwhile_stays(
         looks.append(found)
         return found if len(looks) > 1 else set()
 
-    monkeypatch.setattr(restored, "_named_blobs", switch_after_the_first_look)
+    monkeypatch.setattr(restored_assets, "_named_blobs", switch_after_the_first_look)
     done = run(world, [], at)
     world.clock.advance(minutes=16)
     upkeep.sweep_waste(world.runtime)
@@ -168,7 +192,7 @@ def test_without_the_log_lost_bytes_are_found_and_payments_only_told(
     world.go_on(workers)
     bring_back(world.runtime, backup)
 
-    done = run(world, [], point)
+    done = run(world, [], point, accepts_losses=True)
 
     assert (done.erased, done.removed) == ([], [])
     # GridFS came back with the database; the bucket did not.
@@ -217,6 +241,101 @@ def test_without_the_bucket_of_its_assets_nothing_is_done(
         restored.restore(runtime, point, read_audit(written(), point), refunds=False)
 
     assert runtime.database["social.errand"].count_documents({}) == 0
+
+
+def test_the_bucket_of_another_deployment_is_refused_before_anything_is_done(
+    world: World, clock: Clock
+) -> None:
+    """Every asset would lack its bytes there, and a schedule then empties the right bucket."""
+    make_bucket("another")
+    settings = world.runtime.settings.model_copy(update={"asset_bucket": "another"})
+    runtime = replace(world.runtime, settings=settings)
+    log = [audit_line(clock())]
+
+    with pytest.raises(BucketLacksMost, match="lacks 1 of 1 files"):
+        restored.restore(runtime, clock(), read_audit(log, clock()), refunds=False)
+
+    assert runtime.database["social.errand"].count_documents({}) == 0
+    assert world.client.get(f"/assets/{world.in_bucket}/1").status == 302
+
+
+def test_a_payment_that_its_buyer_has_yet_to_finish_is_cancelled(
+    world: World, stripe: Stripe
+) -> None:
+    point, backup = world.clock(), back_up(world.runtime)
+    world.clock.advance(minutes=5)
+    stripe.seconds = int(world.clock().timestamp())
+    orders = [
+        order_of(world.client, cart_of(world.client, MOBY_HARD=1), key) for key in ("one", "two")
+    ]
+    stripe.intents["pi_3"]["status"] = "processing"
+    bring_back(world.runtime, backup)
+
+    told = run(world, [], point)
+    assert stripe.intents["pi_2"]["status"] == "requires_payment_method"
+    done = run(world, [], point, refunds=True)
+    again = run(world, [], point, refunds=True)
+
+    assert {each.order for each in told.payments or []} == {*orders}
+    assert stripe.intents["pi_2"]["status"] == "canceled"
+    assert [str(each) for each in done.refused] == ["pi_3 (under_way)"]
+    assert [each.intent for each in again.payments or []] == ["pi_3"]
+    lines = list(restored.report(again, refunds=True))
+    assert lines[-2] == f"  pi_3: 18.99 EUR, {orders[1]}, not paid yet"
+
+
+def test_a_refund_of_after_the_point_is_known_after_the_next_run_of_the_schedule(
+    world: World, workers: Workers, stripe: Stripe
+) -> None:
+    """Until then, the same unit could be refunded a second time."""
+    stripe.pay("pi_1")
+    sweep.sweep(world.runtime)
+    reconciliation.read_changes(world.runtime, world.clock() + timedelta(minutes=1))
+    workers.drain()
+    point, backup = world.clock(), back_up(world.runtime)
+    world.clock.advance(hours=2)
+    stripe.refund_by_hand("pi_1", 500, at=int(world.clock().timestamp()))
+    bring_back(world.runtime, backup)
+    world.clock.advance(minutes=10)
+
+    run(world, [], point)
+    reconciliation.read_changes(world.runtime, world.clock() + timedelta(minutes=1))
+    workers.drain()
+
+    payment = world.runtime.database["shop.payment"].find_one({"_id": world.known})
+    assert payment is not None
+    assert payment["elsewhere_micros"] == 5_000_000
+
+
+def test_money_that_was_moved_after_the_point_is_named_until_it_is_moved_again(
+    world: World, written: Callable[[], list[str]]
+) -> None:
+    admin = world.client.as_("root", roles=["admin"])
+    point, backup = world.clock(), back_up(world.runtime)
+
+    def move(key: str, amount: int) -> None:
+        path = "/accounts/bank/transfers"
+        body = {"to_account_id": "advertiser:acme", "amount_micros": amount}
+        keyed = Client(admin.app, admin.token, {**admin.headers, "Idempotency-Key": key})
+        reply = keyed.post(path, **body)
+        assert reply.status == 201, reply.body
+
+    move("invoice-1", 5_000_000)
+    move("invoice-2", 7_500_000)
+    credit = "/accounts/advertiser:acme/credit"
+    assert admin.put(credit, credit_micros=2_000_000).status == 200
+    bring_back(world.runtime, backup)
+
+    done = run(world, written(), point)
+    move("invoice-1", 5_000_000)
+    assert admin.put(credit, credit_micros=2_000_000).status == 200
+    again = run(world, written(), point)
+
+    assert [each.key for each in done.transfers] == ["invoice-1", "invoice-2"]
+    assert "  advertiser:acme: 2.00" in restored.report(done, refunds=False)
+    assert "  bank to advertiser:acme: 7.50, key invoice-2" in restored.report(again, refunds=False)
+    assert [each.key for each in again.transfers] == ["invoice-2"]
+    assert again.credit_lines == []
 
 
 def test_the_buyer_of_an_order_is_erased_again_once_it_is_over(
