@@ -217,15 +217,10 @@ class ShopBounds:
     best_products: int = 1_000
     # Units of a SKU on its shelf.
     on_hand_units: int = 1_000_000_000
-    # Seconds of the lease of an order, for its preparing call or a sweep.
-    order_lease_seconds: int = 60
+    # The lease of an order, for its preparing call or a sweep.
+    order_lease: timedelta = timedelta(seconds=60)
     # Seconds for a buyer to pay; then the payment is cancelled.
     payment_seconds: int = 1_800
-
-    @property
-    def order_lease(self) -> timedelta:
-        """The lease of an order."""
-        return timedelta(seconds=self.order_lease_seconds)
 
 
 @dataclass(frozen=True)

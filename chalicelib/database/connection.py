@@ -142,6 +142,11 @@ def connect(settings: Settings) -> Database[Document]:
         maxAdaptiveRetries=CONNECTION_RETRIES,
         maxPoolSize=settings.max_pool_size,
         maxIdleTimeMS=MAX_IDLE_MS,
+        # Whatever the address says: transactions and reads after writes need the primary, and a
+        # write is repeated after a failover.
+        readPreference="primary",
+        retryReads=True,
+        retryWrites=True,
     )
     return open_database(client, settings.database)
 

@@ -193,7 +193,7 @@ def test_new_comments_are_told_and_changed_ones_renewed_where_nobody_writes(
 ) -> None:
     first, second = posted(node, "The first."), posted(node, "The second.")
     site.token = lambda: token("ann", name="Ann")
-    page = open_page(site, before=lambda page: page.clock.install())
+    page = open_page(site, before=lambda page: page.clock.install(), caches=True)
     expect(page.get_by_role("article")).to_have_count(2)
     page.locator(f"#c-{second} [data-does=reply]").click()
     with page.expect_response("**/comments?limit=50*") as answered:

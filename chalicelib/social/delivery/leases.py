@@ -16,11 +16,10 @@ from pymongo.collection import Collection as MongoCollection
 
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
-from chalicelib.jobs.resending import lease_end
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import FAN_OUTS_FAILED
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery.state import FanOut, ReaderChunk
+from chalicelib.social.delivery.state import FanOut, ReaderChunk, lease_end
 
 MAX_ATTEMPTS = 5
 _DONE = {"fan_out.state": "done", "fan_out.reason": None, "fan_out.cursor": ""}

@@ -1,13 +1,13 @@
 """The field `fan_out` of a document: the progress of its delivery."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 
 from chalicelib.database import Document
 from chalicelib.database.validators import AtMost
-from chalicelib.jobs.resending import Resending, lease_end
+from chalicelib.jobs.resending import Resending
 from chalicelib.runtime import Runtime
 
 _UNFINISHED = ("pending", "delivering")
@@ -95,3 +95,8 @@ def new(runtime: Runtime) -> FanOut:
 def end_fields() -> Document:
     """Return the fields of an update that ends a document's delivery and deletes readers' ids."""
     return {"fan_out.state": "done", "fan_out.cursor": "", "fan_out.chunks": []}
+
+
+def lease_end(runtime: Runtime) -> datetime:
+    """Return the time `lease_ms` from now: the end of a new lease, or of a sweep's wait."""
+    return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)

@@ -15,7 +15,6 @@ from chalicelib.errors import Forbidden
 from chalicelib.happenings import Cause
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
-from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.social.delivery import state
@@ -191,7 +190,7 @@ def mark_behind(runtime: Runtime, change: Document) -> Document:
 
     The caller runs the update and sends a `Propagate` for each post.
     """
-    due, version = {"spread.due": lease_end(runtime)}, {"spread.version": 1}
+    due, version = {"spread.due": state.lease_end(runtime)}, {"spread.version": 1}
     return {
         **change,
         "$set": {**change.get("$set", {}), **due},

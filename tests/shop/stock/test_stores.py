@@ -5,6 +5,7 @@ import pytest
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import OutOfStock
 from chalicelib.shop.stock import documents, expiry, shelf
+from chalicelib.shop.stock.shapes import StockClaim
 from tests.shop.support.shelves import (
     HOLD,
     counted,
@@ -18,6 +19,7 @@ from tests.shop.support.shelves import (
 )
 from tests.shop.support.threads import in_threads
 from tests.support.clock import Clock
+from tests.support.commands import Commands, listening
 
 
 def test_a_stock_with_more_carts_than_its_document_takes_is_kept_as_documents(
@@ -46,6 +48,18 @@ def test_a_full_document_still_serves_those_who_are_in_it(runtime: Runtime) -> N
 
     assert stored(small)["store"] == "embedded"
     assert counted(small) == (10, 4, 6)
+
+
+def test_a_cart_takes_the_stock_before_it_reads_what_other_carts_hold(runtime: Runtime) -> None:
+    """A popular SKU has thousands of holds: a conflict after their reading would repeat it."""
+    fill(runtime, 10)
+    move_to_documents(runtime)
+    commands = Commands()
+
+    with listening(runtime, commands) as heard:
+        shelf.share(heard, StockClaim(key(), "ann", 1, runtime.now() + HOLD))
+
+    assert commands.names.index("findAndModify") < commands.names.index("aggregate")
 
 
 def test_a_stock_of_which_nothing_is_held_any_more_is_embedded_again(

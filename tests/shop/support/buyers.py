@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 
 from pydantic import SecretStr
 from pymongo.database import Database
@@ -38,7 +39,9 @@ class NoQueues(Queues):
 
 def runtime_of(database: Database[Document], rng: random.Random) -> Runtime:
     """Return a runtime whose leases last a second, and payments three."""
-    shop = replace(BOUNDS.shop, order_lease_seconds=1, payment_seconds=3, embedded_entries=6)
+    shop = replace(
+        BOUNDS.shop, order_lease=timedelta(seconds=1), payment_seconds=3, embedded_entries=6
+    )
     keys = (SecretStr("a key that all buyers have in common"),)
     settings = Settings(signing_keys=keys, payments="fake")
     return Runtime(database, NoQueues(), utc_now, rng, settings, replace(BOUNDS, shop=shop))

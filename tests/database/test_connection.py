@@ -1,0 +1,22 @@
+"""The client of a deployment: what the database's address can change, and what not."""
+
+from pydantic import SecretStr
+
+from chalicelib.database import connect, in_transaction
+from chalicelib.settings import Settings
+
+
+def test_an_address_with_options_of_reads_and_writes_changes_neither(settings: Settings) -> None:
+    """Transactions read from the primary alone, and a write without a repeat would be lost."""
+    uri = settings.mongodb_uri.get_secret_value()
+    options = "readPreference=secondaryPreferred&retryWrites=false&retryReads=false"
+    address = SecretStr(f"{uri}{'&' if '?' in uri else '/?'}{options}")
+
+    database = connect(settings.model_copy(update={"mongodb_uri": address}))
+    with database.client as client:
+        rows = database["anything"]
+        found = in_transaction(database, lambda session: rows.find_one(session=session))
+
+        assert found is None
+        assert client.options.retry_writes
+        assert client.options.retry_reads
