@@ -29,6 +29,7 @@ from chalicelib.comments.importing.lease import ImportTakenOver
 from chalicelib.comments.importing.rows import Import, ImportSample
 from chalicelib.comments.importing.running import ImportOrder, ImportProgress
 from chalicelib.comments.importing.shapes import Item
+from chalicelib.database import is_outage
 from chalicelib.errors import Problem, Unavailable
 from chalicelib.foreign.broken import BrokenFile
 from chalicelib.runtime import Runtime
@@ -45,6 +46,8 @@ from deploy.commands_of_files import (
     path_of,
 )
 from deploy.progress_bar import Bar
+from local.local_secrets import FOLDER, local_secrets
+from local.mongod import uri_of_running
 
 
 def import_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
@@ -75,7 +78,8 @@ def export_site(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
         nonlocal number
         for line in exporting.lines_of(runtime, given.site):
             yield line
-            number += line["kind"] == "comment"
+            is_written = given.format != "wxr" or line.get("state") in wxr.APPROVED
+            number += line["kind"] == "comment" and is_written
             bar.show("exporting", None, f"{number:,} comments")
 
     try:
@@ -133,22 +137,30 @@ def verify_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
         raise Failure("the file and the site differ", DIFFERENT)
 
 
+# The codes of comments that come over otherwise than they were, with what they are then.
+_CHANGED = {
+    "cut": "texts end after 10,000 characters",
+    "future": "are of after the import, and have its time",
+    "renamed": "authors are Anonymous: they had a name of staff, or none",
+    "unknown_parent": "answer a comment that the file does not have, and begin a thread",
+    "circle": "answer themselves, and begin a thread",
+    "flattened": "replies stand in a discussion without threads",
+}
+
+
 def _report(done: Import) -> Iterator[str]:
     counts = done["counts"]
     title = "would be imported" if done["is_dry_run"] else "are imported"
     yield f"{counts.get('imported', 0):,} of {counts.get('comments', 0):,} comments {title}"
-    told = {
-        "present": "were here already",
-        "left": "parts of the file did not come over",
-        "unknown_parent": "answer a comment that the file does not have, and begin a thread",
-        "circle": "answer themselves, and begin a thread",
-        "flattened": "replies stand in a discussion without threads",
-    }
+    told = {"present": "were here already", "left": "parts of the file did not come over"}
     yield from (f"{counts[name]:,} {text}" for name, text in told.items() if counts.get(name))
     for name, number in sorted(counts.items()):
         kind, _, reason = name.partition(" ")
-        if kind == "reason":
+        if kind == "reason" and reason not in _CHANGED:
             yield f"  {number:,} {reason}"
+    for name, text in _CHANGED.items():
+        if number := counts.get(name, 0) or counts.get(f"reason {name}", 0):
+            yield f"{number:,} {text}"
     yield from _samples(done["samples"])
 
 
@@ -257,12 +269,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _environment() -> Mapping[str, str]:
+    """Return the settings: without the address of a database, those of a running local server."""
+    uri = None if "PLAZA_MONGODB_URI" in os.environ else uri_of_running(FOLDER / "mongodb")
+    if uri is None:
+        return os.environ
+    print("script/plaza: PLAZA_MONGODB_URI is not set: for script/server here", file=sys.stderr)
+    return {**os.environ, **local_secrets(os.environ), "PLAZA_MONGODB_URI": uri}
+
+
 def main() -> None:
     """Run a command by the settings of the environment, and print its report."""
     given = _parser().parse_args()
     # The lines of an export have the standard output for themselves.
     try:
-        runtime = Runtime.from_environment(os.environ)
+        runtime = Runtime.from_environment(_environment())
         for line in given.run(runtime, given):
             print(line)
     except Failure as failure:
@@ -273,7 +294,9 @@ def main() -> None:
         print(f"script/plaza: another import of the site runs, until {until}", file=sys.stderr)
         sys.exit(BUSY)
     except (ImportTakenOver, InvalidSettings, PyMongoError, Unavailable) as failure:
-        sys.exit(f"script/plaza: {failure}; the same command goes on from here")
+        is_gone = isinstance(failure, PyMongoError) and is_outage(failure)
+        told = "the database of PLAZA_MONGODB_URI does not answer" if is_gone else failure
+        sys.exit(f"script/plaza: {told}; the same command goes on from here")
     except Problem as problem:
         sys.exit(f"script/plaza: {problem.title}")
     except BrokenFile as broken:

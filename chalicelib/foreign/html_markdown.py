@@ -32,6 +32,7 @@ _BLOCKS = frozenset(
 )
 _CONTAINERS = frozenset({"blockquote", "ul", "ol", "li"})
 _FRAMES = frozenset({"iframe", "embed", "video", "audio", "source"})
+_REST_OF_LINE = re.compile(r"^[ \t]*\r?\n")
 _TAGS = {"a", "br", "hr", "img", "pre", "td", "th"}
 _TAGS |= {*_MARKS, *_HEADINGS, *_CODES, *_BLOCKS, *_CONTAINERS, *_FRAMES}
 _ATTRIBUTES = {
@@ -135,9 +136,15 @@ class _Writer:
         self._raw: list[str] | None = None
         self._raw_tag, self._raw_depth = "", 0
         self._too_deep = 0
+        self._is_after_break = False
 
     def write(self, text: str) -> None:
-        """Append a text; with `breaks`, each newline outside code is a line break."""
+        """Append a text; with `breaks`, each newline outside code is a line break.
+
+        A newline directly after `<br>` is none, as in WordPress.
+        """
+        if self._is_after_break:
+            text, self._is_after_break = _REST_OF_LINE.sub("", text, 1), False
         if self._raw is not None:
             self._raw.append(text)
         elif not self._ways.breaks:
@@ -151,6 +158,7 @@ class _Writer:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Read the start of an element."""
+        self._is_after_break = tag == "br" and self._raw is None
         if self._raw is not None:
             self._raw.append("\n" if tag == "br" else attributes.get("alt", ""))
             self._raw_depth += tag == self._raw_tag
@@ -177,6 +185,7 @@ class _Writer:
 
     def end(self, tag: str) -> None:
         """Read the end of an element."""
+        self._is_after_break = False
         if self._raw is not None:
             self._raw_depth -= tag == self._raw_tag
             if not self._raw_depth:

@@ -11,7 +11,7 @@ FIRST_YEAR, LAST_YEAR = 1970, 9998
 _LEAST_MILLISECONDS = 100_000_000_000
 _FORM = re.compile(
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[T ]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?"
-    r"\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?(?:\s+[A-Z][A-Za-z]*|\s+[+-]\d\d)?",
+    r"\s*(?:(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)(?:\s+[A-Z][A-Za-z]*|\s+[+-]\d\d)?)?",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,12})?")

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pymongo.errors import ServerSelectionTimeoutError
 
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from deploy import discussions
 from deploy.declared import ROOT
 from deploy.progress_bar import Bar
 from tests.comments.support.importing import at_url
@@ -124,6 +126,51 @@ def test_wxr_is_read_back_and_needs_the_name_of_a_file(plaza: Plaza) -> None:
     assert "needs the name of a file" in nameless.stderr
     assert out.stdout == "40 comments of blog are in out.xml.gz\n"
     assert copied.stdout == "40 of 40 comments are imported\n"
+
+
+def test_wxr_counts_the_comments_that_it_has(plaza: Plaza, runtime: Runtime) -> None:
+    write(plaza.folder / "old.ndjson", 3)
+    plaza("import", "--site", "blog", "old.ndjson")
+    removed = runtime.database["comments.comment"].update_one({}, {"$set": {"state": "removed"}})
+    assert removed.modified_count == 1
+
+    out = plaza("export", "--site", "blog", "--format", "wxr", "out.xml")
+
+    assert out.stdout == "2 comments of blog are in out.xml\n"
+
+
+def test_a_database_that_does_not_answer_is_told_by_the_name_of_its_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_environment: object) -> Runtime:
+        raise ServerSelectionTimeoutError("Topology Description: <...>")
+
+    monkeypatch.setattr(Runtime, "from_environment", fail)
+    file = str(write(tmp_path / "old.ndjson", 1))
+    monkeypatch.setattr(sys, "argv", ["plaza", "import", "--site=blog", file])
+
+    with pytest.raises(SystemExit) as ended:
+        discussions.main()
+
+    assert ended.value.code == (
+        "script/plaza: the database of PLAZA_MONGODB_URI does not answer; "
+        "the same command goes on from here"
+    )
+
+
+@pytest.mark.parametrize("given", ["", "mongodb://db.example"])
+def test_without_an_address_the_database_is_that_of_a_running_local_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: str
+) -> None:
+    monkeypatch.setattr(discussions, "uri_of_running", lambda _folder: "mongodb://127.0.0.1:9")
+    monkeypatch.delenv("PLAZA_MONGODB_URI", raising=False)
+    if given:
+        monkeypatch.setenv("PLAZA_MONGODB_URI", given)
+
+    found = discussions._environment()
+
+    assert found["PLAZA_MONGODB_URI"] == (given or "mongodb://127.0.0.1:9")
+    assert ("for script/server here" in capsys.readouterr().err) == (not given)
 
 
 @pytest.mark.parametrize("form", ["plaza", "wxr"])

@@ -89,6 +89,16 @@ def test_newlines_of_wordpress_are_line_breaks() -> None:
     )
 
 
+@pytest.mark.parametrize("text", ["a<br />\nb", "a<br> \r\nb", "a<br>b", "a\nb"])
+def test_a_newline_after_a_break_is_no_second_one(text: str) -> None:
+    assert shown(text, breaks=True) == "<p>a<br>b</p>"
+
+
+def test_a_paragraph_begins_after_two_breaks() -> None:
+    assert shown("a<br />\n<br />\nb", breaks=True) == "<p>a</p><p>b</p>"
+    assert shown("a<br />\n\nb", breaks=True) == "<p>a</p><p>b</p>"
+
+
 def test_pictures_are_pictures_where_the_site_has_them() -> None:
     assert shown('<img src="https://a.b/c.png" alt="cat">', images=True) == (
         '<p><img src="https://a.b/c.png" alt="cat"></p>'

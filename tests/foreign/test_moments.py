@@ -28,6 +28,8 @@ NOON = datetime(2020, 7, 2, 12, tzinfo=UTC)
         ("2020-07-02 14:00:00+02", NOON),
         ("2020-07-02 06:30:00.5-05:30", NOON + timedelta(milliseconds=500)),
         ("2020-07-02 12:00:00 +0000 UTC", NOON),
+        # Names of zones are not unique, and in UTC the time would be hours off.
+        ("2020-07-02 12:00:00 EST", None),
         ("2020-07-02T12:00:00.123456789Z", NOON + timedelta(milliseconds=123)),
         ("2020-07-02T11:59:60Z", NOON - timedelta(seconds=1)),
         ("Thu, 02 Jul 2020 14:00:00 +0200", NOON),

@@ -100,6 +100,7 @@ class StagedComment(TypedDict):
 
     parent: the id of the answered comment, which may be missing; root: the parent in that case.
     order: the sort key among comments of the same time.
+    part: the number of its part of the file; a comment of another part with its id stays out.
     up, down: the numbers of votes without a named voter.
     lives: the node had the comment before the import; the import leaves its votes.
     email_key: the keyed hash of the author's mail address in the file.
@@ -126,6 +127,7 @@ class StagedComment(TypedDict):
     mentions: NotRequired[Annotated[list[Mention], AtMost(MAX_MENTIONS)]]
     lives: NotRequired[bool]
     email_key: NotRequired[str]
+    part: NotRequired[int]
     expires: datetime
 
 

@@ -70,7 +70,25 @@ class Staging:
         if batch.threads:
             THREADS.of(database).bulk_write([_insertion(row) for row in batch.threads])
         if batch.comments:
-            STAGED.of(database).bulk_write([_insertion(row) for row in batch.comments])
+            done = STAGED.of(database).bulk_write([_insertion(row) for row in batch.comments])
+            kept = {*range(len(batch.comments))} - {*(done.upserted_ids or {})}
+            self._note_repeats(batch, sorted(kept))
+
+    def _note_repeats(self, batch: "_Batch", kept: list[int]) -> None:
+        """Note the comments of a batch, by their places, whose id another part has.
+
+        A former run that crashed may have staged the others.
+        """
+        ids = [batch.comments[place]["_id"] for place in kept]
+        where = {"run": self._lease.read["run"], "_id": {"$in": ids}}
+        if not ids:
+            return
+        rows = STAGED.of(self._runtime.database).find(where, {"part": 1})
+        parts = {row["_id"]: row.get("part") for row in rows}
+        for place in kept:
+            row = batch.comments[place]
+            if parts.get(row["_id"]) != row.get("part"):
+                batch.note("id_again", batch.keys[place])
 
 
 class _Batch:
@@ -81,6 +99,8 @@ class _Batch:
         self._left = left
         self.threads: list[StagedThread] = []
         self.comments: list[StagedComment] = []
+        # The ids of the comments in the file.
+        self.keys: list[str] = []
         self.counts: Counter[str] = Counter()
         self.samples: list[ImportSample] = []
         self.ballots = 0
@@ -97,9 +117,14 @@ class _Batch:
                 self._take_thread(item, number)
             case ImportedComment():
                 self.counts["comments"] += 1
-                self._take_comment(item)
+                self._take_comment(item, number)
             case Skipped():
-                self._note(item.reason, item.where)
+                self.note(item.reason, item.where)
+
+    def note(self, reason: str, where: str) -> None:
+        """Count a part that stays out, with its reason and its place in the file."""
+        self.counts["left"] += 1
+        self._sample(reason, where)
 
     def _take_thread(self, thread: ImportedThread, number: int) -> None:
         self.counts["threads"] += 1
@@ -107,25 +132,22 @@ class _Batch:
             self.threads.append(self._conversion.thread(thread, number))
         except UnusablePart as unusable:
             self._left.add(thread.key)
-            self._note(unusable.reason, thread.key)
+            self.note(unusable.reason, thread.key)
 
-    def _take_comment(self, comment: ImportedComment) -> None:
+    def _take_comment(self, comment: ImportedComment, number: int) -> None:
         if comment.thread in self._left:
-            self._note("thread_left", comment.key)
+            self.note("thread_skipped", comment.key)
             return
         try:
             row, lost = self._conversion.comment(comment)
         except UnusablePart as unusable:
-            self._note(unusable.reason, comment.key)
+            self.note(unusable.reason, comment.key)
             return
-        self.comments.append(row)
+        self.comments.append({**row, "part": number})
+        self.keys.append(comment.key)
         self.ballots += len(row["ballots"])
         for reason in lost:
             self._sample(reason, comment.key)
-
-    def _note(self, reason: str, where: str) -> None:
-        self.counts["left"] += 1
-        self._sample(reason, where)
 
     def _sample(self, reason: str, where: str) -> None:
         self.counts[f"reason {reason}"] += 1

@@ -29,7 +29,7 @@ _ITEM_END = "</item>\n"
 _FOOT = "</channel>\n</rss>\n"
 _END_BYTES = len(_ITEM_END + _FOOT)
 # WXR has no state for hidden comments: after the import, they wait like pending comments.
-_APPROVED = {"visible": "1", "pending": "0", "hidden": "0", "spam": "spam", "deleted": "trash"}
+APPROVED = {"visible": "1", "pending": "0", "hidden": "0", "spam": "spam", "deleted": "trash"}
 # XML 1.0 excludes these characters, even as references.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _DIGEST_CHARACTERS = 16
@@ -80,7 +80,7 @@ class _Writing:
             if line["kind"] == "node":
                 yield from self._end_item()
                 node, self._item, self._numbers = line, "", {}
-            elif line["kind"] == "comment" and line["state"] in _APPROVED:
+            elif line["kind"] == "comment" and line["state"] in APPROVED:
                 self._item = self._item or _item(node, line)
                 yield from self._comment(line)
         yield from self._end_item()
@@ -145,7 +145,7 @@ def _comment(line: Line, number: int, above: int, html_of: Callable[[str], str])
         f"<wp:comment_date>{_time(line['posted'])}</wp:comment_date>\n"
         f"<wp:comment_date_gmt>{_time(line['posted'])}</wp:comment_date_gmt>\n"
         f"<wp:comment_content>{_cdata(content)}</wp:comment_content>\n"
-        f"<wp:comment_approved>{_APPROVED[line['state']]}</wp:comment_approved>\n"
+        f"<wp:comment_approved>{APPROVED[line['state']]}</wp:comment_approved>\n"
         f"<wp:comment_parent>{above}</wp:comment_parent>\n"
         "</wp:comment>\n"
     )

@@ -50,6 +50,8 @@ ITEMS: list[Item] = [
     thread("u", "https://blog.example/other"),
     comment("1", 5, thread="u", parent="2"),
     comment("2", 4, thread="u"),
+    # Its id is that of another comment: it stays out, once.
+    comment("1", 3, thread="u"),
 ]
 # All of one thread.
 FEW = ITEMS[:5]

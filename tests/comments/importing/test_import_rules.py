@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from chalicelib.comments.importing import staging
 from chalicelib.comments.importing.identities import PageAddresses, old_key
 from chalicelib.comments.importing.shapes import Item, Skipped
 from chalicelib.comments.sites import settings
@@ -167,7 +170,29 @@ def test_pages_are_found_by_their_present_addresses(runtime: Runtime) -> None:
     assert all(":" in each and each.isascii() for each in ids[1:])
     assert len(ids) == 4
     assert done["counts"]["left"] == 6
-    assert {each["reason"] for each in done["samples"]} >= {"no_address", "thread_left"}
+    assert {each["reason"] for each in done["samples"]} >= {"no_address", "thread_skipped"}
+
+
+@pytest.mark.parametrize("batch", [1, 500])
+def test_the_first_comment_of_an_id_comes_over_and_the_others_are_told(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(staging, "BATCH", batch)
+    items: list[Item] = [
+        thread(),
+        comment("1", 9, text="one"),
+        comment("1", 8, text="again"),
+        thread(),
+        comment("1", 7, text="and again"),
+        comment("2", 6, text="two"),
+    ]
+
+    done = bring(runtime, items)
+
+    assert sorted(each["text"] for each in at_url(runtime, URL).walk()) == ["one", "two"]
+    assert done["counts"]["imported"] == 2
+    assert done["counts"]["left"] == done["counts"]["reason id_again"] == 2
+    assert [each["where"] for each in done["samples"]] == ["1", "1"]
 
 
 def test_two_threads_of_one_page_share_its_discussion(runtime: Runtime) -> None:
