@@ -128,16 +128,15 @@ def _renew_event_ids(runtime: Runtime, since: datetime) -> None:
 
 
 def _skip_letters(runtime: Runtime, since: datetime) -> int:
-    """Skip the due letters of notifications; return their number.
+    """Skip the due letters of notifications of before the point; return their number.
 
     They were probably sent after the point, under an id that the database lacks.
     """
-    now = runtime.now()
     due = {
-        "since": {"$lte": since},
-        "$or": [{"next_due": {"$lte": now}}, {"lease": {"$gt": since}}],
+        "since": {"$lt": since},
+        "$or": [{"next_due": {"$lte": runtime.now()}}, {"lease": {"$gt": since}}],
     }
-    update = {"$set": {"since": now}, "$unset": dict.fromkeys(mailing.UNDER_WAY, "")}
+    update = {"$set": {"since": since}, "$unset": dict.fromkeys(mailing.UNDER_WAY, "")}
     return mailing.MAILINGS.of(runtime.database).update_many(due, update).modified_count
 
 

@@ -1,4 +1,4 @@
-"""A person's data in comments: traces for an export, a rename, and an erasure.
+"""A person's data in comments: a rename, and an erasure.
 
 Rename and erasure find comments by author in the three stores and in all generations: the served
 generation, the copy of a running move, and old generations that wait for the sweep.
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
-from chalicelib.comments import exports, nodes, watches
+from chalicelib.comments import nodes, watches
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED, key_of
 from chalicelib.comments.joining import carrying
@@ -32,31 +32,11 @@ from chalicelib.comments.writing.changes import change_comment
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.marks.shapes import FLAGGED, MARKS, marks_on
-from chalicelib.people.features import KeptText, Step, Trace
+from chalicelib.people.features import Step
 from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
 _NODES_AT_ONCE = 1_000
-
-
-KEPT: tuple[KeptText, ...] = (
-    {
-        "where": "Notes and reasons of moderators about other people, and the log of them",
-        "reason": "Free texts of the site's staff about somebody else; no id connects them to you.",
-    },
-    {
-        "where": "Notes in reports of other people's comments",
-        "reason": "Free texts of those who reported, for the moderators of the site.",
-    },
-    {
-        "where": "Comments of others that write your name without mentioning you",
-        "reason": "They are their authors' words; your mentions in them end.",
-    },
-    {
-        "where": "Files of exports and imports of a site's comments, for a week at most",
-        "reason": "Their publisher may be reading them; they go by themselves.",
-    },
-)
 
 
 class CommentCopy(NamedTuple):
@@ -67,84 +47,6 @@ class CommentCopy(NamedTuple):
     generation: int
     comment_id: str
     posted: datetime
-
-
-def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the collections that may hold data of a user, each with its filter."""
-    show = exports.OfAuthor(user_id)
-    named = {"author.id": user_id}
-    return [
-        Trace("comments", COMMENTS.of(database), named, show.row),
-        Trace("comment pages", PAGES.of(database), {"comments.author.id": user_id}, show.page),
-        Trace("comment nodes", nodes.NODES.of(database), {"metadata.authors": user_id}, show.node),
-        Trace(
-            "pending comments",
-            PENDING.of(database),
-            named,
-            not_shown="a row of the queue beside a comment, which the export shows",
-        ),
-        *_entry_traces(database, user_id),
-        *_moderation_traces(database, user_id),
-        Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),
-        Trace("links in letters", CONFIRMATIONS.of(database), {"person": user_id}, exports.link),
-        Trace("watches", watches.WATCHES.of(database), {"user_id": user_id}, exports.watch),
-        Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
-        Trace("people of before", PEOPLE.of(database), {"joined": user_id}, exports.past),
-        Trace(
-            "blocked at sites",
-            PEOPLE.of(database),
-            {"blocked": user_id},
-            not_shown="who blocks whom is theirs alone",
-        ),
-    ]
-
-
-def _entry_traces(database: Database[Document], user_id: str) -> list[Trace]:
-    return [
-        Trace(
-            "comment entries",
-            ENTRIES.of(database),
-            {"author_id": user_id},
-            not_shown="a row beside each comment, which is shown itself",
-        ),
-        Trace(
-            "claimed comments",
-            ENTRIES.of(database),
-            {"claimed.by": user_id},
-            not_shown="which comments a moderator reads at the moment",
-        ),
-        Trace(
-            "mentions in comments",
-            ENTRIES.of(database),
-            {"mentioned": user_id},
-            not_shown="a comment that mentions somebody is its author's",
-        ),
-        Trace(
-            "words of comments",
-            TERMS.of(database),
-            {"author_id": user_id},
-            not_shown="the words of a comment, which is shown itself",
-        ),
-    ]
-
-
-def _moderation_traces(database: Database[Document], user_id: str) -> list[Trace]:
-    return [
-        Trace("acts of moderators", LOG.of(database), {"by": user_id}, exports.act),
-        Trace(
-            "acts on somebody",
-            LOG.of(database),
-            {"person": user_id},
-            not_shown="what moderators note of each other's acts is theirs",
-        ),
-        Trace("batches of moderators", BATCHES.of(database), {"by": user_id}, exports.batch),
-        Trace(
-            "batches on somebody",
-            BATCHES.of(database),
-            {"person": user_id},
-            not_shown="what moderators note of each other's acts is theirs",
-        ),
-    ]
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:

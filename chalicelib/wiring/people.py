@@ -6,6 +6,7 @@ from chalicelib.ads.campaigns import personal_data as campaigns
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
+from chalicelib.comments import traces as comments_traces
 from chalicelib.comments.joining import carrying
 from chalicelib.comments.joining.carrying import ClaimedPast
 from chalicelib.comments.people import guests
@@ -27,7 +28,7 @@ from chalicelib.wiring.marks import marks
 class _Comments:
     """The comments, with the pages of imported people whom an account has claimed."""
 
-    traces = staticmethod(comments_personal_data.traces)
+    traces = staticmethod(comments_traces.find)
     rename = staticmethod(comments_personal_data.rename)
 
     @staticmethod
@@ -76,5 +77,5 @@ PEOPLE = People(
         personal_data,
         blocks,
     ),
-    kept=(*comments_personal_data.KEPT, *analytics.KEPT),
+    kept=(*comments_traces.KEPT, *analytics.KEPT),
 )

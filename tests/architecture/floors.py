@@ -78,6 +78,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
         "comments.marking",
         "comments.moderation_routes",
         "comments.personal_data",
+        "comments.traces",
         "comments.reading_routes",
         "comments.repair",
     ),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pymongo.errors import AutoReconnect
 
-from chalicelib.comments import nodes, personal_data
+from chalicelib.comments import nodes, personal_data, traces
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.moderation import queue
@@ -169,6 +169,6 @@ def test_remaining_comments_are_found_by_indexes(runtime: Runtime) -> None:
     for number, layout in enumerate(LAYOUTS):
         Discussion.make(runtime, layout, f"n{number}").post("x", by="bob")
 
-    for trace in personal_data.traces(runtime.database, "bob"):
+    for trace in traces.find(runtime.database, "bob"):
         plan = str(trace.rows.find(trace.where).explain()["queryPlanner"]["winningPlan"])
         assert "COLLSCAN" not in plan, trace.name

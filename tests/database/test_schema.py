@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.database import Collection
-from chalicelib.database.migration import supporting_index
+from chalicelib.database.sharding import supporting_index
 from chalicelib.database.validators import schema_of
 from chalicelib.wiring.schema import COLLECTIONS
 

@@ -10,7 +10,8 @@ from pymongo import IndexModel, MongoClient
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, open_database
-from chalicelib.database.migration import VALIDATORS, ShardedOtherwise, migrate, supporting_index
+from chalicelib.database.migration import VALIDATORS, migrate
+from chalicelib.database.sharding import ShardedOtherwise, supporting_index
 from chalicelib.wiring.schema import COLLECTIONS
 from tests.support.sharded_cluster import running_cluster
 

@@ -4,8 +4,7 @@ If a call stops in between, the sweep finishes the refund. A refund's key makes 
 """
 
 import contextlib
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import OrderNotPaid, RefundRefused, RefundTooLarge
 from chalicelib.shop.ids import key_of
-from chalicelib.shop.orders.allocation import paid_for
+from chalicelib.shop.orders import refund_sums
 from chalicelib.shop.orders.events import event_of, refund_number
 from chalicelib.shop.orders.reconciliation import reconcile
 from chalicelib.shop.orders.shapes import Order, charge_of, find
@@ -40,8 +39,6 @@ LATE = "paid-late"
 # The pause after a refusal, before another try.
 PATIENCE = timedelta(hours=1)
 _ATTEMPTS = 5
-_UNFINISHED = frozenset({"owed", "made"})
-_IN_FORCE = _UNFINISHED | {"done"}
 _OWED = Sweep(PAYMENTS, "owed")
 
 
@@ -85,9 +82,9 @@ def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
         raise OrderNotPaid
-    known = _find(payment, wanted.key)
+    known = refund_sums.find(payment, wanted.key)
     if known is not None:
-        _check_same(known, wanted.units, restock=wanted.restock)
+        refund_sums.check_same(known, wanted.units, restock=wanted.restock)
         if known["state"] != "failed":
             return True
         # Since the failure, other refunds may have used the money.
@@ -96,9 +93,9 @@ def _record(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
         return _owe_again(runtime, payment, known, known["units"], known["amount_micros"])
     if len(payment["refunds"]) >= MAX_REFUNDS:
         raise RefundTooLarge("A payment has at most 100 refunds")
-    units = _units_of(order, payment, wanted.units)
+    units = refund_sums.units_of(order, payment, wanted.units)
     is_whole = wanted.units is None
-    amount = _amount(order, payment, units, is_whole=is_whole)
+    amount = refund_sums.amount_of(order, payment, units, is_whole=is_whole)
     refund = _new(runtime, wanted.key, units, amount, restock=wanted.restock)
     refund["whole"] = is_whole
     return _owe(runtime, payment, refund)
@@ -112,13 +109,13 @@ def _owe_less(runtime: Runtime, order: Order, wanted: _Wanted) -> bool:
     """
     reconcile(runtime, order)
     payment = records.find(runtime.database, order["_id"])
-    refund = _find(payment, wanted.key) if payment else None
+    refund = refund_sums.find(payment, wanted.key) if payment else None
     if payment is None or refund is None or refund["state"] != "refused":
         return True
     if any(each["state"] == "opened" for each in payment.get("disputes", [])):
         return False
-    units = _units_of(order, payment, wanted.units)
-    amount = _amount(order, payment, units, is_whole=wanted.units is None)
+    units = refund_sums.units_of(order, payment, wanted.units)
+    amount = refund_sums.amount_of(order, payment, units, is_whole=wanted.units is None)
     if amount >= refund["amount_micros"]:
         return False
     _owe_again(runtime, payment, refund, units, amount)
@@ -139,7 +136,7 @@ def refund_late_payment(runtime: Runtime, order: Order) -> None:
     if refused and refused[-1]["at"] + PATIENCE > runtime.now():
         raise RefundRefused
     key = f"{LATE}-{len(refused) + 1}" if refused else LATE
-    if _find(payment, key) is None:
+    if refund_sums.find(payment, key) is None:
         if len(payment["refunds"]) >= MAX_REFUNDS:
             raise RefundRefused
         _owe(runtime, payment, _new(runtime, key, {}, left_micros(payment), restock=False))
@@ -164,7 +161,7 @@ def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
     if order is None:
         return
     for refund in payment["refunds"]:
-        if refund["state"] in _UNFINISHED:
+        if refund["state"] in refund_sums.UNFINISHED:
             try:
                 _settle(runtime, order, refund["key"])
             except Problem as problem:
@@ -185,16 +182,16 @@ def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:
     still unfinished.
     """
     payment = records.find(runtime.database, order["_id"])
-    refund = _find(payment, key) if payment else None
+    refund = refund_sums.find(payment, key) if payment else None
     if payment is None or refund is None or refund["state"] == "failed":
         raise Unavailable("The payment changes at this moment")
-    if refund["state"] in _UNFINISHED:
+    if refund["state"] in refund_sums.UNFINISHED:
         _make(runtime, order, payment, refund)
         payment = records.find(runtime.database, order["_id"]) or payment
-        refund = _find(payment, key) or refund
+        refund = refund_sums.find(payment, key) or refund
     if refund["state"] == "refused":
         raise RefundRefused
-    if refund["state"] in _UNFINISHED:
+    if refund["state"] in refund_sums.UNFINISHED:
         raise Unavailable("The payment changes at this moment")
     return payment
 
@@ -246,9 +243,9 @@ def _note(
     if event is not None:
         change["$push"] = due.push(event)
     rows.update_one({"_id": payment["_id"], "refunds": before}, change)
-    if state in _UNFINISHED:
+    if state in refund_sums.UNFINISHED:
         return
-    unfinished = {"$elemMatch": {"state": {"$in": [*_UNFINISHED]}}}
+    unfinished = {"$elemMatch": {"state": {"$in": [*refund_sums.UNFINISHED]}}}
     finished = {"_id": payment["_id"], "refunds": {"$not": unfinished}}
     rows.update_one(finished, {"$unset": {"owed": ""}})
 
@@ -302,74 +299,6 @@ def _new(
         "state": "owed",
         "at": runtime.now(),
     }
-
-
-def _units_of(
-    order: Order, payment: OrderPayment, units: Mapping[str, int] | None
-) -> dict[str, int]:
-    """Return the units of a refund by SKU. `units` None: all units left.
-
-    Raises RefundTooLarge for more units than are left.
-    """
-    back = _units_back(payment)
-    left = {line["sku"]: line["qty"] - back.get(line["sku"], 0) for line in order["lines"]}
-    wanted = {sku: qty for sku, qty in left.items() if qty} if units is None else dict(units)
-    if any(qty > left.get(sku, 0) for sku, qty in wanted.items()):
-        raise RefundTooLarge
-    return wanted
-
-
-def _amount(
-    order: Order, payment: OrderPayment, wanted: Mapping[str, int], *, is_whole: bool
-) -> int:
-    """Return the amount of a refund in micros. `is_whole`: all the money left.
-
-    Otherwise the paid amount of all refunded units, `wanted` included, less the earlier refunds of
-    units; at most the money left. Raises RefundTooLarge if a whole refund finds neither units nor
-    money.
-    """
-    left = left_micros(payment)
-    if is_whole:
-        if not (wanted or left):
-            raise RefundTooLarge
-        return left
-    back = _units_back(payment)
-    after = {sku: back.get(sku, 0) + wanted.get(sku, 0) for sku in {**back, **wanted}}
-    given = sum(each["amount_micros"] for each in _taken_on(payment) if each["units"])
-    return min(left, max(paid_for(order, after) - given, 0))
-
-
-def is_all_back(order: Order, payment: OrderPayment) -> bool:
-    """Return whether refunds that are made, or may still be, name all units of an order."""
-    back = _sum_units(each for each in payment["refunds"] if each["state"] in _IN_FORCE)
-    return all(back[line["sku"]] >= line["qty"] for line in order["lines"])
-
-
-def _units_back(payment: OrderPayment) -> dict[str, int]:
-    """Return the units, by SKU, of all refunds that the provider has not refused."""
-    return dict(_sum_units(_taken_on(payment)))
-
-
-def _sum_units(refunds: Iterable[Refund]) -> Counter[str]:
-    back: Counter[str] = Counter()
-    for refund in refunds:
-        back.update(refund["units"])
-    return back
-
-
-def _taken_on(payment: OrderPayment) -> list[Refund]:
-    """Return the refunds that are not `refused`; a `failed` refund counts: a call may repeat it."""
-    return [each for each in payment["refunds"] if each["state"] != "refused"]
-
-
-def _find(payment: OrderPayment, key: str) -> Refund | None:
-    return next((each for each in payment["refunds"] if each["key"] == key), None)
-
-
-def _check_same(known: Refund, units: Mapping[str, int] | None, *, restock: bool) -> None:
-    is_same = known["whole"] if units is None else dict(units) == known["units"]
-    if not is_same or known["restock"] != restock:
-        raise IdempotencyKeyReused
 
 
 def _next(runtime: Runtime) -> datetime:

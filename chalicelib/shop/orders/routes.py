@@ -34,7 +34,15 @@ from chalicelib.shop.errors import (
     UnknownCart,
     UnknownOrder,
 )
-from chalicelib.shop.orders import checkout, personal_data, reading, refunds, resuming, webhooks
+from chalicelib.shop.orders import (
+    checkout,
+    personal_data,
+    reading,
+    refund_sums,
+    refunds,
+    resuming,
+    webhooks,
+)
 from chalicelib.shop.orders.events import event_of
 from chalicelib.shop.orders.forms import (
     CartProof,
@@ -213,7 +221,7 @@ def _declare_selling(route: Route) -> None:
         if sold["state"] != "done":
             raise OrderNotPaid
         payment = records.find(request.runtime.database, order)
-        if sold["sent"] is None and payment is not None and refunds.is_all_back(sold, payment):
+        if sold["sent"] is None and payment is not None and refund_sums.is_all_back(sold, payment):
             raise OrderRefunded
         now, rows = request.runtime.now(), ORDERS.of(request.runtime.database)
         shipped = due.push(event_of(sold, "order.shipped", now))

@@ -1,6 +1,6 @@
 """What tests of one person's comments do and read."""
 
-from chalicelib.comments import personal_data
+from chalicelib.comments import traces
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
@@ -26,7 +26,7 @@ def everything(runtime: Runtime) -> str:
 
 
 def remaining(runtime: Runtime) -> int:
-    found = personal_data.traces(runtime.database, "bob")
+    found = traces.find(runtime.database, "bob")
     return sum(trace.rows.count_documents(trace.where) for trace in found)
 
 
