@@ -26,6 +26,8 @@ class Problem(ChaliceUnhandledError):
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal"
     title: ClassVar[str] = "Something went wrong on our side"
+    # A header that each answer has, for the API's document.
+    header: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -92,6 +94,7 @@ class Unauthenticated(Problem):
     status = 401
     code = "unauthenticated"
     title = "A valid bearer token is needed"
+    header = "WWW-Authenticate"
 
     def __init__(self, detail: str | None = None) -> None:
         super().__init__(detail, headers={"WWW-Authenticate": 'Bearer realm="plaza"'})
@@ -135,6 +138,7 @@ class RequestInProgress(Problem):
     status = 409
     code = "request_in_progress"
     title = "Another request with this Idempotency-Key may still be running"
+    header = "Retry-After"
 
     def __init__(self, *, retry_after_seconds: int) -> None:
         super().__init__(headers={"Retry-After": str(retry_after_seconds)})
@@ -185,6 +189,7 @@ class TooFast(Problem):
     status = 429
     code = "too_fast"
     title = "Too many requests: wait before you try again"
+    header = "Retry-After"
 
     def __init__(self, *, retry_after_seconds: int) -> None:
         super().__init__(headers={"Retry-After": str(retry_after_seconds)})
@@ -196,6 +201,7 @@ class Unavailable(Problem):
     status = 503
     code = "unavailable"
     title = "Temporarily unavailable: try again later"
+    header = "Retry-After"
 
     def __init__(self, detail: str | None = None, *, retry_after_seconds: int = 1) -> None:
         super().__init__(detail, headers={"Retry-After": str(retry_after_seconds)})

@@ -79,6 +79,7 @@ class TransferInProgress(Problem):
     status = 409
     code = "transfer_in_progress"
     title = "This transfer is in progress"
+    header = "Retry-After"
 
     def __init__(self) -> None:
         super().__init__(headers={"Retry-After": "1"})
@@ -90,6 +91,7 @@ class TooManyTransfers(Problem):
     status = 409
     code = "too_many_transfers"
     title = "Too many transfers of this account are in progress"
+    header = "Retry-After"
 
     def __init__(self, detail: str | None = None) -> None:
         super().__init__(detail, headers={"Retry-After": "1"})

@@ -25,6 +25,7 @@ class MoveInProgress(Problem):
     status = 409
     code = "move_in_progress"
     title = "The hits of this site are being moved to another log"
+    header = "Retry-After"
 
     def __init__(self) -> None:
         super().__init__(headers={"Retry-After": "60"})

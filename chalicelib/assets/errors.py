@@ -113,6 +113,7 @@ class UnsatisfiableRange(Problem):
     status = 416
     code = "unsatisfiable_range"
     title = "The asset has no bytes in this range"
+    header = "Content-Range"
 
     def __init__(self, length: int) -> None:
         super().__init__(headers={"Content-Range": f"bytes */{length}"})
@@ -124,6 +125,7 @@ class RangeNeeded(Problem):
     status = 400
     code = "range_needed"
     title = "This asset is larger than one answer: ask for it with Range"
+    header = "Content-Range"
 
     def __init__(self, length: int) -> None:
         super().__init__(headers={"Content-Range": f"bytes */{length}", "Accept-Ranges": "bytes"})

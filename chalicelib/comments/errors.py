@@ -34,6 +34,7 @@ class NodeMoved(Problem):
     status = 308
     code = "node_moved"
     title = "This node has moved to another id"
+    header = "Location"
 
     def __init__(self, moved_to: str) -> None:
         super().__init__()

@@ -206,7 +206,11 @@ def _declare_deletion(route: Route) -> None:
 
 def _declare_moves(route: Route) -> None:
     @route(
-        "POST", "/nodes/{node}/move", limit=NODES, raises=(UnknownNode, NodeExists, StoreTooSmall)
+        "POST",
+        "/nodes/{node}/move",
+        limit=NODES,
+        tells_location=True,
+        raises=(UnknownNode, NodeExists, StoreTooSmall),
     )
     def relocate_node(
         request: Request, node: NodeId, caller: Admin, body: IdChange

@@ -27,6 +27,7 @@ class PageMoved(Problem):
     status = 308
     code = "page_moved"
     title = "This page has another address now"
+    header = "Location"
 
     def __init__(self, address: str, location: str) -> None:
         headers = {"Location": location, "Cache-Control": "public, max-age=30"}

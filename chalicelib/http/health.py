@@ -68,7 +68,7 @@ def routes(runtime: Runtime) -> Blueprint:
                 "replica_set": state,
                 "readable": is_readable,
             }
-        return Ok(health) if is_ok else Failing(health)
+        return Ok(health) if is_ok else Failing(health, {"Retry-After": "1"})
 
     return blueprint
 

@@ -190,6 +190,7 @@ class RouteRules(NamedTuple):
     - `retired`: its answers have the headers `Deprecation` and `Sunset`.
     - `needs_version`: a call names the version that it changes as If-Match.
     - `tells_version`: the answer's ETag is the version.
+    - `tells_location`: an answer of success other than 201 and 302 has a Location, too.
     - `rows`: the most rows of an answer, if the query has no `limit`; the router asks for fewer if
       the answer is too large.
     - `of_one_site`: decides by the path's parameters whether a person of one site, such as a
@@ -207,6 +208,7 @@ class RouteRules(NamedTuple):
     retired: Retired | None = None
     needs_version: bool = False
     tells_version: bool = False
+    tells_location: bool = False
     rows: int | None = None
     of_one_site: OneSiteRule | None = None
 

@@ -23,8 +23,6 @@ from chalicelib.webhooks.kinds import KINDS, EventKind
 from deploy.api import GATEWAY_RESPONSES
 from deploy.openapi.schemas import SCHEMAS, Json, Schemas, plain
 
-# The header that every problem with this status has, beside X-Request-Id.
-_PROBLEM_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 _HEADERS = {
     "X-Request-Id": "The id of this call in the logs: quote it to have the call looked up.",
     "Location": "The address of what was made, or of where to go on.",
@@ -327,10 +325,12 @@ def _answers(operation: Operation, schemas: Schemas) -> Json:
     told: Json = {}
     for status, media_type, shape, max_bytes in outcomes(operation):
         headers = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}
-        if status in {HTTPStatus.CREATED, HTTPStatus.FOUND}:
+        if operation.rules.tells_location or status in {HTTPStatus.CREATED, HTTPStatus.FOUND}:
             headers["Location"] = {"$ref": "#/components/headers/Location"}
         if _is_conditional(operation) or operation.rules.tells_version:
             headers["ETag"] = {"$ref": "#/components/headers/ETag"}
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            headers["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
         if status == HTTPStatus.PARTIAL_CONTENT:
             headers["Content-Range"] = {"$ref": "#/components/headers/Content-Range"}
         for name in ("Deprecation", "Sunset") if operation.rules.retired else ():
@@ -362,7 +362,7 @@ def _failures(operation: Operation) -> Json:
     told: Json = {}
     for status, ended in sorted(by_status.items()):
         headers = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}
-        if name := _PROBLEM_HEADERS.get(status):
+        for name in sorted({each.header for each in ended} - {""}):
             headers[name] = {"$ref": f"#/components/headers/{name}"}
         examples = {each.code: {"$ref": f"#/components/examples/{each.code}"} for each in ended}
         told[str(status)] = {

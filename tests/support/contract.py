@@ -15,6 +15,9 @@ from contract.compatibility import resolve
 from deploy.openapi.files import KEPT
 
 PROBLEM = "application/problem+json"
+# Headers that tell a client what to do next, and those that only some answers of a kind have.
+_FOR_CLIENTS = {"Location", "Retry-After", "WWW-Authenticate"}
+_TOLD = {*_FOR_CLIENTS, "Content-Range", "ETag"}
 
 
 class _Operation(NamedTuple):
@@ -68,9 +71,24 @@ class Contract:
         if kind == PROBLEM:
             code = orjson.loads(answer.body)["code"] if answer.body else ""
             assert not code or code in declared["x-problem-codes"], f"{name} declares no {code}"
+        self._check_headers((name, status), declared, answer.headers)
         if method != "HEAD":
             self._check_body((name, status, kind), declared.get("content", {}), answer.body)
         self.seen.add(f"{name} {status} {code}".rstrip())
+
+    def _check_headers(
+        self, place: tuple[str, str], declared: Mapping[str, Any], sent: Mapping[str, str]
+    ) -> None:
+        """Fail for a header that is not declared; or declared of a problem, and not sent.
+
+        Of what a call makes, some have an address of their own, and some have that of the call.
+        """
+        headers = declared.get("headers", {}).keys()
+        undeclared = _TOLD & sent.keys() - headers
+        assert not undeclared, f"{place} declares no {undeclared}"
+        if len(declared.get("x-problem-codes", ())) == 1:
+            lacking = _FOR_CLIENTS & headers - sent.keys()
+            assert not lacking, f"{place} lacks {lacking}"
 
     def _check_body(
         self, place: tuple[str, str, str], content: Mapping[str, Any], body: bytes
