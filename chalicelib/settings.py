@@ -132,8 +132,8 @@ class Settings(BaseModel):
 
     open_nodes: OpenSites = Field(
         default=(),
-        description="Sites where the first comment on an unknown page makes its node, as embed "
-        "widgets expect; `true` is the site `default`.",
+        description="Sites where the first comment on an unknown page makes its discussion; "
+        "`true` is the site `default`.",
     )
     image_sites: Listed = Field(
         default=(),
@@ -350,26 +350,28 @@ class Settings(BaseModel):
         default=60,
         ge=0,
         le=_YEAR_SECONDS,
-        description="Subtracted from the time of an event by the reader's manager or a direct "
-        "report, or on a ref that is assigned to the reader.",
+        description="An event by the reader's manager or a direct report, or on a ref that is "
+        "assigned to the reader, is ranked as if it were this much older.",
     )
     penalty_team_seconds: int = Field(
         default=600,
         ge=0,
         le=_YEAR_SECONDS,
-        description="Subtracted from the time of an event by somebody of the reader's team.",
+        description="An event by a member of the reader's team is ranked as if it were this much "
+        "older.",
     )
     penalty_department_seconds: int = Field(
         default=3_600,
         ge=0,
         le=_YEAR_SECONDS,
-        description="Subtracted from the time of an event by somebody of the reader's department.",
+        description="An event by a member of the reader's department is ranked as if it were this "
+        "much older.",
     )
     penalty_no_tie_seconds: int = Field(
         default=86_400,
         ge=0,
         le=_YEAR_SECONDS,
-        description="Subtracted from the time of an event by anybody else.",
+        description="An event by anybody else is ranked as if it were this much older.",
     )
 
     asset_bucket: str = Field(

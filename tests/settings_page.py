@@ -8,17 +8,31 @@ from typing import Any
 from chalicelib.settings import PREFIX, Settings
 
 FILE = Path(__file__).parents[1] / "docs" / "settings.md"
-# The first setting of each area, in the order of the class.
+# In the order of the class, each setting from which on settings belong to an area.
 AREAS = {
     "mongodb_uri": "Database",
     "jwt_secret": "Identity and signing",
     "allowed_origins": "HTTP",
     "queue_prefix": "Queues, logs and metrics",
     "open_nodes": "Comments and names",
+    "action_sites": "Activity feed",
+    "post_types": "Posts and news",
+    "social_notifications": "Notifications",
+    "embedded_max_bytes": "Comments and names",
     "zone_ttl_ms": "Ads",
+    "public_url": "HTTP",
+    "prepayment": "Ads",
+    "buyer_days": "Shop and payments",
+    "akismet_key": "Spam check",
+    "mail_from": "Letters",
+    "vapid_public_key": "Push messages",
     "wall": "Posts and news",
+    "lease_ms": "Queues, logs and metrics",
+    "hit_capped_bytes": "Analytics",
     "penalty_close_seconds": "Activity feed",
+    "asset_bucket": "Assets",
 }
+_TABLE = ("| variable | default | unit and bounds | what it is |", "|---|---|---|---|")
 UNITS = {"_ms": "milliseconds", "_seconds": "seconds", "_bytes": "bytes"}
 KINDS = {"boolean": "`true` or `false`", "integer": "a whole number", "number": "a number"}
 HEAD = """\
@@ -26,8 +40,8 @@ HEAD = """\
 
 Environment variables of the functions, read once at the start; an empty one counts as unset.
 [`.chalice/config.json`](../.chalice/config.json) holds those of each stage; the secrets come from
-the [deployment's secret](operations/README.md). A value out of bounds stops the start with a
-message that names every variable at fault.
+the [deployment's secret](operations/deploy.md#rotating-keys). A value out of bounds stops the start
+with a message that names every variable at fault.
 
 This page is made by `script/settings` from [settings.py](../chalicelib/settings.py).
 """
@@ -36,16 +50,13 @@ This page is made by `script/settings` from [settings.py](../chalicelib/settings
 def page() -> str:
     """Return the page: a table for each area, secrets without their defaults."""
     fields = Settings.model_json_schema()["properties"]
-    lines = [HEAD]
+    tables: dict[str, list[str]] = {}
+    area = ""
     for name, schema in fields.items():
-        if name in AREAS:
-            lines += [
-                *([] if len(lines) == 1 else [""]),
-                f"## {AREAS[name]}\n\n| variable | default | unit and bounds | what it is |",
-                "|---|---|---|---|",
-            ]
-        lines.append(_row(name, schema))
-    return "\n".join(lines) + "\n"
+        area = AREAS.get(name, area)
+        tables.setdefault(area, []).append(_row(name, schema))
+    parts = ["\n".join([f"## {area}", "", *_TABLE, *rows]) for area, rows in tables.items()]
+    return "\n\n".join([HEAD.rstrip("\n"), *parts]) + "\n"
 
 
 def _row(name: str, schema: dict[str, Any]) -> str:
