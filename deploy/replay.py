@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -24,6 +24,8 @@ ROUTES = frozenset(
     {ERASURE, BUYER_ERASURE, JOINING, CLAIM, STANDING, CHOICE, STOP, TRANSFER, CREDIT}
 )
 ROUTES |= DELETIONS | REMOVALS
+# The clocks of containers, of the database and of a provider may differ.
+OVERLAP = timedelta(minutes=10)
 # The most events of an answer of Logs Insights: by default, and with the highest limit.
 _CUTS = (10_000, 100_000)
 
@@ -90,6 +92,7 @@ class Replay:
     `calls`: the number of the log's calls after the point. `unread`: the numbers of lines with a
     brace that are no JSON, or no call; the first line has the number 1. `imported`: people of
     imports whom an erased person had claimed by then. `stopped`: people whose letters ended.
+    `earlier`: people who were erased up to `OVERLAP` before the point.
     """
 
     calls: int = 0
@@ -97,11 +100,12 @@ class Replay:
     imported: set[str] = field(default_factory=set)
     stopped: set[str] = field(default_factory=set)
     erasures: set[str] = field(default_factory=set)
+    earlier: set[str] = field(default_factory=set)
     orders: set[str] = field(default_factory=set)
     deletions: set[Deletion] = field(default_factory=set)
     removals: set[Removal] = field(default_factory=set)
     standings: dict[tuple[str, str], Standing] = field(default_factory=dict)
-    transfers: list[MoneyMoved] = field(default_factory=list)
+    transfers: dict[str, MoneyMoved] = field(default_factory=dict)
     credit_lines: dict[str, CreditSet] = field(default_factory=dict)
 
 
@@ -128,9 +132,11 @@ def may_be_cut(lines: Iterable[str]) -> bool:
 
 
 def read_audit(lines: Iterable[str], since: datetime) -> Replay:
-    """Return the audit log's calls since a time; its lines may be in any order.
+    """Return the audit log's calls since `OVERLAP` before a time; its lines may be in any order.
 
-    Lines of other kinds are skipped, and so is the text before a line's JSON.
+    A call of before the time is in the database, or not: to repeat it does no harm, but for the
+    erasure of a person, who may have come again. Lines of other kinds are skipped, and so is the
+    text before a line's JSON.
     """
     replay, calls = Replay(), list[_Call]()
     for number, line in enumerate(lines, 1):
@@ -139,13 +145,17 @@ def read_audit(lines: Iterable[str], since: datetime) -> Replay:
         except ValueError:
             replay.unread.append(number)
             continue
-        if call is not None and call.time >= since:
+        if call is not None and call.time >= since - OVERLAP:
             calls.append(call)
-    replay.calls = len(calls)
+    replay.calls = sum(call.time >= since for call in calls)
     taken = _Taken()
     # An export may have the newest line first, and the last decision on a person holds.
     for call in sorted(calls, key=lambda each: each.time):
-        if call.status < HTTPStatus.MULTIPLE_CHOICES or _is_begun(call):
+        if call.status >= HTTPStatus.MULTIPLE_CHOICES and not _is_begun(call):
+            continue
+        if (call.method, call.route) == ("DELETE", ERASURE) and call.time < since:
+            replay.earlier.add(call.caller or "")
+        else:
             _note(replay, call, taken)
     return replay
 
@@ -193,8 +203,7 @@ def _note_money(replay: Replay, account: str, details: dict[str, Any]) -> None:
             replay.credit_lines[account] = CreditSet(account, credit)
         case {"key": str(key), "to": str(to), "amount_micros": int(amount)}:
             moved = MoneyMoved(account, key, to, amount)
-            if moved not in replay.transfers:
-                replay.transfers.append(moved)
+            replay.transfers.setdefault(moved.id, moved)
 
 
 def _note(replay: Replay, call: _Call, taken: _Taken) -> None:

@@ -72,6 +72,7 @@ class Done(NamedTuple):
     transfers: list[MoneyMoved]
     credit_lines: list[CreditSet]
     skipped: int
+    earlier: list[str]
 
 
 def restore(
@@ -115,6 +116,11 @@ def restore(
         transfers=restored_money.missing_transfers(runtime, replay),
         credit_lines=restored_money.other_credit_lines(runtime, replay),
         skipped=skipped,
+        earlier=[
+            user
+            for user in sorted(replay.earlier - replay.erasures)
+            if jobs.count_remaining(runtime.database, PEOPLE, user)
+        ],
     )
 
 
@@ -187,6 +193,10 @@ def report(done: Done, *, refunds: bool) -> Iterator[str]:
             done.imported,
         ),
         ("people had stopped their letters, which go to them no more", done.stopped),
+        (
+            "people were erased shortly before the point, and have come again or have to be erased",
+            done.earlier,
+        ),
     ]
     for title, found in [*always, *((title, found) for title, found in problems if found)]:
         yield f"{len(found)} {title}: {', '.join(map(str, found)) or '-'}"

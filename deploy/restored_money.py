@@ -4,7 +4,7 @@ The payment provider's books and those of a bank go on while the database goes b
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from chalicelib.ads.accounts import ACCOUNTS
@@ -15,12 +15,10 @@ from chalicelib.shop.orders.reconciliation import RECONCILIATIONS
 from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.payments import providers
 from chalicelib.shop.payments.port import Charge, ListedPayment, PaymentRefused, Provider
-from deploy.replay import CreditSet, MoneyMoved, Replay
+from deploy.replay import OVERLAP, CreditSet, MoneyMoved, Replay
 
 # One key for each payment, so that a second run refunds nothing more.
 _REFUND_KEY = "restored"
-# The clocks of the provider and of the database may differ.
-OVERLAP = timedelta(minutes=10)
 
 
 class Refusal(NamedTuple):
@@ -99,9 +97,9 @@ def read_refunds_again(runtime: Runtime, since: datetime) -> None:
 
 def missing_transfers(runtime: Runtime, replay: Replay) -> list[MoneyMoved]:
     """Return the transfers of the log that the database lacks, in order of time."""
-    known = {"_id": {"$in": [each.id for each in replay.transfers]}, "state": "retired"}
+    known = {"_id": {"$in": list(replay.transfers)}, "state": "retired"}
     found = {row["_id"] for row in TRANSFERS.of(runtime.database).find(known, {"_id": 1})}
-    return [each for each in replay.transfers if each.id not in found]
+    return [each for name, each in replay.transfers.items() if name not in found]
 
 
 def other_credit_lines(runtime: Runtime, replay: Replay) -> list[CreditSet]:

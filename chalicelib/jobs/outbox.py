@@ -124,7 +124,7 @@ def filter_of(*jobs: Job) -> Document:
 
 
 def filter_from(first: Job) -> Document:
-    """Return the filter of the jobs with the ids of `first`, whose empty last id means any id."""
+    """Return the filter of the jobs with the ids of `first`; its empty last id stands for any."""
     # All keys that begin with this key and a colon; the semicolon follows the colon.
     key = _key(first).removesuffix(":")
     return {"_id": {"$gte": f"{key}:", "$lt": f"{key};"}}

@@ -152,7 +152,7 @@ def stage(change: Change, user_id: str, now: datetime) -> Document:
 
 
 def _shadow_of(after: Document, change: Vote | React) -> Document:
-    """Return the stored `shadowed`; an empty mark has none, a refused reaction changes nothing."""
+    """Return the new `shadowed`: none for an empty mark, the old one for a refused reaction."""
     is_so = {"$eq": ["$shadowed", True]}
     wanted: Any = is_so if change.is_shadowed is None else change.is_shadowed
     if isinstance(change, React) and change.adds:

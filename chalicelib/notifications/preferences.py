@@ -123,7 +123,7 @@ def quiet_until(chosen: Preferences, time_zone: str, now: datetime) -> datetime 
 
 
 def kinds_off(rows: Iterable[tuple[Kind, Collection[Channel]]]) -> frozenset[tuple[Channel, Kind]]:
-    """Return the (channel, kind) pairs that are off, from (kind, its channels) pairs."""
+    """Return the pairs of channel and kind that are off; each row has a kind and its channels."""
     off: set[tuple[Channel, Kind]] = set()
     for kind, channels in rows:
         # A kind that is off in the inbox comes by no other channel.

@@ -66,7 +66,7 @@ class BlockedAnswer(AnswerDict):
 
 
 class Apart(Protocol):
-    """The feature that stores the blocks of all features, and ends its own ties at a block."""
+    """The feature that stores the blocks of all features; a block also ends its own ties."""
 
     def keep_apart(self, runtime: Runtime, owner_id: str, other_id: str) -> None:
         """Block a person, whether or not the two use the feature; raises TooManyBlocked."""

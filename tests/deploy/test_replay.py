@@ -28,7 +28,9 @@ from tests.support.http_client import Client
 
 def test_the_log_is_read_by_its_audit_lines_after_the_point() -> None:
     lines = [
-        audit_line(START - timedelta(seconds=1), caller="too-early"),
+        audit_line(START - timedelta(minutes=10, seconds=1), caller="too-early"),
+        audit_line(START - timedelta(minutes=10), caller="earlier"),
+        audit_line(START - timedelta(seconds=1), caller="reads", method="GET"),
         f"2026-11-25T14:00:00Z 1f0 {audit_line(START)}",
         audit_line(START, caller="refused", status=401),
         audit_line(START, caller="reads", method="GET"),
@@ -67,7 +69,7 @@ def test_the_log_is_read_by_its_audit_lines_after_the_point() -> None:
 
     found = read_audit(lines, START)
 
-    assert found.erasures == {"ann"}
+    assert (found.erasures, found.earlier) == ({"ann"}, {"earlier"})
     assert found.orders == {"o1"}
     assert found.deletions == {Deletion("blog", "a3")}
     assert found.removals == {Removal("~ben", "a1", 2), Removal("blog", "a2", 1)}

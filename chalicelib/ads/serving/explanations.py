@@ -36,8 +36,8 @@ class Replay:
 def explain(runtime: Runtime, asked: AdRequest, replay: Replay) -> ExplanationAnswer:
     """Return a decision with its candidates; records nothing.
 
-    A call with the id, the time and the zone's `version` of an explanation returns it again.
-    Raises UnknownZone, and ZoneChanged if the zone has another version now.
+    The same id, time and zone `version` give the same explanation again. Raises UnknownZone, and
+    ZoneChanged if the zone has another version now.
     """
     document = zones.get_with_ads(runtime.database, asked.site_id, asked.zone_id)
     if replay.version not in (None, document["version"]):

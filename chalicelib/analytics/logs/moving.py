@@ -68,7 +68,10 @@ def sweep(runtime: Runtime) -> dict[str, int]:
 
 
 def _step(runtime: Runtime, site: SiteAnalytics, room: int) -> int:
-    """Switch a site after the announcement, or copy up to `room` hits; return their number."""
+    """Switch a site to its new log, or copy up to `room` hits; return the number of these hits.
+
+    The switch comes once every container knows of the move.
+    """
     moving, now = site["moving"], runtime.now()
     if "switched_at" not in moving:
         if now >= moving["announced_at"] + GRACE:

@@ -188,7 +188,7 @@ def end(runtime: Runtime, node: Node, thread: StagedThread) -> None:
 
 
 class _Latest:
-    """The latest time of posting in a node and in the batches that pass through `of`."""
+    """The latest time of posting: of a node, and of every batch that `of` has yielded."""
 
     def __init__(self, node: Node) -> None:
         self.posted = node["last_posted"]

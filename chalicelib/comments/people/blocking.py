@@ -39,7 +39,7 @@ def read_list(runtime: Runtime, site: str, user_id: str) -> list[str]:
 def find_blockers(
     runtime: Runtime, site: str, blocked: str, people: Sequence[str]
 ) -> frozenset[str]:
-    """Return the people among these who block a person, as a site counts it."""
+    """Return the ids of `people` who block a person at a site."""
     database = runtime.database
     here = {"_id": {"$in": [person_id(site, who) for who in people]}, "blocked": blocked}
     found = {row["user_id"] for row in PEOPLE.of(database).find(here, {"user_id": 1})}

@@ -222,7 +222,7 @@ class MonthCopies:
         return Trace(name, self._documents, {"user_id": user_id}, partial(_copy_entries, name))
 
     def kept_since(self, user_id: str, keep: int, followed: Sequence[str]) -> CompleteSince:
-        """Return the start of the oldest month to store: it and later months have enough posts.
+        """Return the start of the latest month from which on `keep` posts are stored.
 
         Both parts get the same instant. EPOCH: all months are needed.
         """

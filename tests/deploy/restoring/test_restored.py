@@ -307,6 +307,22 @@ def test_a_refund_of_after_the_point_is_known_after_the_next_run_of_the_schedule
     assert payment["elsewhere_micros"] == 5_000_000
 
 
+def test_an_erasure_that_a_slow_clock_dates_before_the_point_is_named(
+    world: World, workers: Workers
+) -> None:
+    """It is not repeated: such a person may have come again before the point."""
+    lines = [audit_line(world.clock(), caller="ann")]
+    point = world.clock() + timedelta(seconds=30)
+
+    done = run(world, lines, point)
+
+    assert (done.erased, done.earlier) == ([], ["ann"])
+    assert any("shortly before the point" in line for line in restored.report(done, refunds=False))
+    jobs.begin_erasure(world.runtime, PEOPLE, "ann")
+    workers.drain()
+    assert run(world, lines, point).earlier == []
+
+
 def test_money_that_was_moved_after_the_point_is_named_until_it_is_moved_again(
     world: World, written: Callable[[], list[str]]
 ) -> None:

@@ -93,9 +93,9 @@ def name_types(names: Iterable[str]) -> str:
 def _check_ids(descriptor: type[Descriptor]) -> None:
     """Raise TypeError for a new type with ids that Plaza could not rename or erase.
 
-    A named id is a UserId or a RefId, and a UserId has a name beside it. If one type has a UserId
-    in a field, every type with a field of that name has a UserId there. All types together have at
-    most `MAX_NAMED_FIELDS` named ids.
+    A named id is a UserId or a RefId, and a UserId has a name beside it. A field that is a
+    UserId in one type is a UserId in every type that has it. All types together have at most
+    `MAX_NAMED_FIELDS` named ids.
     """
     named = {id_ for id_, _ in pairs(descriptor)}
     for id_, field in descriptor.model_fields.items():
