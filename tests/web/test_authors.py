@@ -96,7 +96,7 @@ class Strict(Site):
 
     @property
     def policy(self) -> str:
-        return super().policy.replace(f"img-src {self.api} https: data:", "img-src 'none'")
+        return super().policy.replace(f"img-src {self.api} https:", "img-src 'none'")
 
 
 def test_a_picture_that_the_page_does_not_allow_leaves_the_initial(

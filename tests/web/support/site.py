@@ -1,11 +1,13 @@
 """A site of somebody else: another origin than the API's, with the strictest policy of its own."""
 
 import contextlib
+import functools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from deploy.declared import ROOT
 from tests.support.serving import served_application
 
 if TYPE_CHECKING:
@@ -17,6 +19,13 @@ _PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8">
 <link rel="stylesheet" href="/site.css">
 <script type="module" async src="{api}/web/v1/plaza.js"></script>
 <main><h1>A page</h1>{body}</main></html>"""
+
+
+@functools.cache
+def _documented_policy() -> str:
+    """Return the sources that `docs/embed.md` has a page allow."""
+    _, section = (ROOT / "docs" / "embed.md").read_text().split("\n## Content-Security-Policy\n")
+    return section.split("```")[1].strip()
 
 
 @dataclass
@@ -36,13 +45,11 @@ class Site:
     @property
     def policy(self) -> str:
         """Return the policy that the documentation asks for, and nothing more."""
-        of_plaza = "; ".join(f"{kind}-src {self.api}" for kind in ("script", "frame"))
+        of_plaza = _documented_policy().replace("https://plaza.example", self.api)
         of_worker = "worker-src 'self'; " if self.worker else ""
         own_types = " plaza-push" if self.worker else ""
         return (
-            f"default-src 'none'; {of_plaza}; connect-src 'self' {self.api}; "
-            "style-src 'self'; "
-            f"img-src {self.api} https: data:; "
+            f"default-src 'none'; {of_plaza}; style-src 'self'; "
             f"{of_worker}require-trusted-types-for 'script'; trusted-types plaza{own_types}"
         )
 
