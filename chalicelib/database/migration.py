@@ -23,9 +23,6 @@ from chalicelib.database import Collection, Document, Family
 from chalicelib.database.sharding import has_shards, shard, supporting_index
 from chalicelib.database.validators import AtMost, Schema, schema_of
 
-# Shard keys distribute collections over a sharded cluster.
-
-
 # Marks an index as Plaza's; a migration drops no other index.
 INDEX_PREFIX = "plaza_"
 # Below a Lambda function's longest time of 15 minutes.
