@@ -16,7 +16,7 @@ def _to_instant(time: datetime) -> datetime:
     """Return the time in UTC in whole milliseconds; ValueError for a year outside `_YEARS`."""
     # Python converts no time of its first or last year.
     if _YEARS.start - 1 <= time.year <= _YEARS.stop:
-        found = time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
+        found = in_utc(time)
         if found.year in _YEARS:
             return found
     raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
@@ -41,6 +41,16 @@ Bound = Annotated[
     Instant | Annotated[date, BeforeValidator(_as_date), AfterValidator(_in_years)],
     Field(union_mode="left_to_right"),
 ]
+
+
+def start_of_day(time: datetime) -> datetime:
+    """Return the midnight (UTC) of a time's day."""
+    return time.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def in_utc(time: datetime) -> datetime:
+    """Return a time in UTC, cut to the millisecond: as MongoDB stores it."""
+    return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
 
 
 def milliseconds(time: datetime) -> int:

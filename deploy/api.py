@@ -1,4 +1,4 @@
-"""The API beyond Chalice's template: gateway answers, throttling, keys, tracing, web ACL."""
+"""The API beyond Chalice's template: gateway answers, throttling, keys, web ACL."""
 
 import json
 from collections.abc import Callable
@@ -64,7 +64,9 @@ def _api() -> dict[str, Any]:
         # SAM compares definitions before it fills parameters in. Without this, the stage would
         # stay at its last snapshot when parameters alone change.
         "AlwaysDeploy": True,
-        "TracingEnabled": True,
+        # A trace of the gateway's has whole addresses, with the tokens in their queries, and the
+        # callers' networks. Lambda traces by itself, without either.
+        "TracingEnabled": False,
         "AccessLogSetting": access_log_setting(),
         "MethodSettings": [every_method],
     }

@@ -131,6 +131,8 @@ def verify_file(runtime: Runtime, given: argparse.Namespace) -> Iterator[str]:
         conversion = running.conversion_of(runtime, wanted, "", runtime.now())
         found = verifying.compare(runtime, conversion, _reader(name, file)())
     yield f"{found.same:,} of {found.comments:,} comments are here as in the file"
+    if found.left:
+        yield f"{found.left:,} are comments that an import leaves out"
     yield from (f"{number:,} {reason}" for reason, number in found.different.items())
     yield from _samples(found.samples)
     if found.different:

@@ -14,10 +14,11 @@ from chalicelib.assets import catalogue, images, jpeg, kinds, quotas
 from chalicelib.assets.blobs import (
     BlobGone,
     Blobs,
+    check_digests,
+    check_part,
     hash_of,
     most_bytes,
     part_count,
-    part_length,
     pieces,
     store_of,
     write,
@@ -25,7 +26,6 @@ from chalicelib.assets.blobs import (
 from chalicelib.assets.errors import (
     AssetTooLarge,
     OtherKind,
-    OtherStore,
     PartsMissing,
     TooManyUploads,
     TooManyVersions,
@@ -49,7 +49,7 @@ from chalicelib.assets.shapes import (
     Version,
 )
 from chalicelib.database import in_transaction
-from chalicelib.errors import FieldError, InvalidRequest, Problem
+from chalicelib.errors import Problem
 from chalicelib.ids import new_id
 from chalicelib.runtime import LONGEST_RUN, Runtime
 
@@ -235,10 +235,7 @@ def _check(runtime: Runtime, library: Library, blobs: Blobs, asked: NewVersion) 
     most = most_bytes(blobs, asked.type)
     if asked.length > most:
         raise AssetTooLarge(f"The limit is {most} bytes")
-    count = part_count(blobs, asked.length)
-    if blobs.needs_digests and len(asked.part_sha256) != count:
-        detail = f"this store needs the SHA-256 of each of the {count} parts"
-        raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", detail)])
+    check_digests(blobs, asked.length, asked.part_sha256)
     unfinished = catalogue.unfinished_filter(library["_id"], runtime.now())
     most_uploads = runtime.bounds.assets.unfinished_uploads
     begun = list(UPLOADS.of(runtime.database).find(unfinished, {"length": 1}).limit(most_uploads))
@@ -269,15 +266,7 @@ def put_part(runtime: Runtime, owner: str, upload_id: str, number: int, data: by
     if upload["finished"] is not None or "refused" in upload:
         raise UploadFinished
     blobs = store_of(runtime, upload["store"])
-    if blobs.needs_digests:
-        raise OtherStore
-    wanted = part_length(blobs, number, upload["length"])
-    if wanted <= 0:
-        detail = f"the upload has {part_count(blobs, upload['length'])} parts"
-        raise InvalidRequest(errors=[FieldError("number", "no_such_part", detail)])
-    if len(data) != wanted:
-        detail = f"this part has {wanted} bytes, and {len(data)} were sent"
-        raise InvalidRequest(errors=[FieldError("", "wrong_length", detail)])
+    check_part(blobs, number, upload["length"], data)
     blobs.part(upload_id, upload["handle"], number, data)
 
 

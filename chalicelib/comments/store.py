@@ -89,17 +89,18 @@ class Viewer:
             return comment
         return {**comment, "state": state, "reply_count": replies}
 
-    def expression(self, comment: str) -> Document:
-        """Return `lists` as an aggregation expression over a variable such as "$$comment"."""
+    @property
+    def expression(self) -> Document:
+        """Return `lists` as an aggregation expression over the variable `$$comment`."""
         shown: list[str] = ["visible", *(["pending", *CONCEALED] if self.moderator else [])]
-        seen: Document = {"$in": [f"{comment}.state", shown]}
+        seen: Document = {"$in": ["$$comment.state", shown]}
         if self.moderator or self.user_id is None:
             return seen
-        own = {"$eq": [f"{comment}.author.id", {"$literal": self.user_id}]}
-        waits: Document = {"$eq": [f"{comment}.state", "pending"]}
+        own = {"$eq": ["$$comment.author.id", {"$literal": self.user_id}]}
+        waits: Document = {"$eq": ["$$comment.state", "pending"]}
         if self.shadowed:
-            hidden: Document = {"$in": [f"{comment}.state", list(CONCEALED)]}
-            waits = {"$or": [waits, {"$and": [hidden, {"$gt": [f"{comment}.shadow", None]}]}]}
+            hidden: Document = {"$in": ["$$comment.state", list(CONCEALED)]}
+            waits = {"$or": [waits, {"$and": [hidden, {"$gt": ["$$comment.shadow", None]}]}]}
         return {"$or": [seen, {"$and": [waits, own]}]}
 
 

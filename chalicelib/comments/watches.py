@@ -15,7 +15,7 @@ from chalicelib.comments.entries.rows import all_of
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import root_id
-from chalicelib.database import Collection, Document, upsert
+from chalicelib.database import Collection, Document, prefix_range, upsert
 from chalicelib.http.paging import Position
 from chalicelib.notifications.errors import TooManyWatches
 from chalicelib.runtime import Runtime
@@ -135,14 +135,8 @@ def find_watchers(
 
     Omits watches newer than the comment.
     """
-    ranges = []
-    for thread in {WHOLE, thread_of(node, comment)}:
-        # "0" is the character after "/".
-        first, end = f"{node['_id']}/{thread}/", f"{node['_id']}/{thread}0"
-        if after < end:
-            ranges.append({"_id": {"$gt": max(first, after), "$lt": end}})
-    if not ranges:
-        return []
+    threads = {WHOLE, thread_of(node, comment)}
+    ranges = [{"_id": {**prefix_range(f"{node['_id']}/{each}/"), "$gt": after}} for each in threads]
     until = {"level": "watching", "since": {"$lte": comment["posted"]}}
     found = WATCHES.of(database).find({"site": node["site"], "$or": ranges, **until})
     return list(found.sort("_id", ASCENDING).limit(most))

@@ -19,6 +19,7 @@ from chalicelib.database.connection import (
     is_outage,
     only_duplicates,
     open_database,
+    prefix_range,
     upsert,
 )
 
@@ -38,5 +39,6 @@ __all__ = [
     "is_outage",
     "only_duplicates",
     "open_database",
+    "prefix_range",
     "upsert",
 ]

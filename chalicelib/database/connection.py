@@ -286,6 +286,11 @@ def upsert(
         collection.update_one(key, update, upsert=True)
 
 
+def prefix_range(prefix: str) -> Document:
+    """Return the condition of texts that begin with a prefix."""
+    return {"$gte": prefix, "$lt": prefix[:-1] + chr(ord(prefix[-1]) + 1)}
+
+
 def delete_some(collection: MongoCollection[Any], where: Document, most: int) -> int:
     """Delete at most `most` documents of a filter; return their number.
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
 
-from chalicelib.database import Collection, Document
+from chalicelib.database import Collection, Document, prefix_range
 from chalicelib.ids import new_id
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
@@ -125,9 +125,7 @@ def filter_of(*jobs: Job) -> Document:
 
 def filter_from(first: Job) -> Document:
     """Return the filter of the jobs with the ids of `first`; its empty last id stands for any."""
-    # All keys that begin with this key and a colon; the semicolon follows the colon.
-    key = _key(first).removesuffix(":")
-    return {"_id": {"$gte": f"{key}:", "$lt": f"{key};"}}
+    return {"_id": prefix_range(_key(first).removesuffix(":") + ":")}
 
 
 def sweep(runtime: Runtime, kinds: TypeAdapter[Any], jobs: Collection[StoredJob] = JOBS) -> None:

@@ -4,7 +4,7 @@ from typing import cast
 
 from pymongo.client_session import ClientSession
 
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import Document, in_transaction, prefix_range
 from chalicelib.marks import counters
 from chalicelib.marks.changes import delta
 from chalicelib.marks.shapes import (
@@ -26,7 +26,7 @@ from chalicelib.runtime import Runtime
 def give(runtime: Runtime, kind: Kind, prefix: str, giver: str, to: str) -> None:
     """Transfer a person's marks to another person, on things whose ids begin with a prefix.
 
-    The prefix ends with a slash. The receiver's vote and flag stay; a missing vote or flag, and
+    The receiver's vote and flag stay; a missing vote or flag, and
     more reactions, come from the giver, with exceptions for shadowed marks (`_join`). Each mark is
     one transaction with its counts: a repeat after a crash counts no mark twice.
     """
@@ -35,10 +35,8 @@ def give(runtime: Runtime, kind: Kind, prefix: str, giver: str, to: str) -> None
 
 
 def filter_of(kind: Kind, prefix: str, user_id: str) -> Document:
-    """Return the filter of a person's marks on things with a prefix, which ends with a slash."""
-    # The successor of the slash ends the range.
-    below = {"$gte": f"{kind.name}:{prefix}", "$lt": f"{kind.name}:{prefix[:-1]}0"}
-    return {"user_id": user_id, "_id": below}
+    """Return the filter of a person's marks on things whose ids begin with a prefix."""
+    return {"user_id": user_id, "_id": prefix_range(f"{kind.name}:{prefix}")}
 
 
 def withdraw(runtime: Runtime, kind: Kind, thing_id: str, user_id: str) -> None:

@@ -6,7 +6,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib import deadlines
-from chalicelib.database import Document, delete_some, in_transaction
+from chalicelib.database import Document, delete_some, in_transaction, prefix_range
 from chalicelib.marks import counters
 from chalicelib.marks.changes import delta
 from chalicelib.marks.shapes import MARKS, NOTHING, Kind, Kinds, counted_of, marks_on, thing_of
@@ -23,12 +23,9 @@ def remove_below(
 ) -> bool:
     """Delete up to `most` marks placed by `until` on things whose ids begin with a prefix.
 
-    The prefix ends with a slash. The counters stay as they are. Returns whether more may remain.
+    The counters stay as they are. Returns whether more may remain.
     """
-    # The successor of the slash ends the range.
-    end = f"{kind.name}:{prefix[:-1]}0"
-    ids = {"$gte": f"{kind.name}:{prefix}", "$lt": end}
-    below: Document = {"_id": ids, "at": {"$lte": until}}
+    below: Document = {"_id": prefix_range(f"{kind.name}:{prefix}"), "at": {"$lte": until}}
     return delete_some(MARKS.of(database), below, most) == most
 
 

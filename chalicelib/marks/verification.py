@@ -8,7 +8,7 @@ from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import Document, in_transaction, prefix_range
 from chalicelib.marks import counters
 from chalicelib.marks.changes import Delta, delta
 from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, marks_on, thing_of
@@ -85,8 +85,7 @@ def _of(counter: Any) -> Delta:
 
 
 def _of_kind(kind: Kind) -> Document:
-    # The colon's successor ends the range.
-    return {"$gt": f"{kind.name}:", "$lt": f"{kind.name};"}
+    return prefix_range(f"{kind.name}:")
 
 
 def _with_marks(database: Database[Document], kind: Kind, after: str) -> Iterator[tuple[str, bool]]:

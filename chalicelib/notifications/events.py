@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pymongo.collection import Collection as MongoCollection
 
-from chalicelib.database import Document, insert_missing
+from chalicelib.database import Document, insert_missing, prefix_range
 from chalicelib.messaging import Message
 from chalicelib.notifications import mailing, preferences, push_rows
 from chalicelib.notifications.rows import ITEMS, KEPT, Kind, NotificationItem
@@ -108,14 +108,15 @@ def _follow(rows: MongoCollection[NotificationItem], event: NotificationEvent) -
 
 def withdraw(runtime: Runtime, key: str) -> None:
     """Take back all items of an event whose thing is gone."""
-    rows = ITEMS.of(runtime.database)
-    rows.update_many({"key": key, "wanted": True}, {"$set": {"wanted": False}})
+    _take_back(runtime, key)
 
 
 def withdraw_below(runtime: Runtime, prefix: str) -> None:
-    """Take back all items of events by a prefix of their keys; the prefix ends with a slash."""
-    # The successor of the slash ends the range.
-    keys = {"$gte": prefix, "$lt": f"{prefix[:-1]}0"}
+    """Take back all items of events whose keys begin with a prefix."""
+    _take_back(runtime, prefix_range(prefix))
+
+
+def _take_back(runtime: Runtime, keys: str | Document) -> None:
     rows = ITEMS.of(runtime.database)
     rows.update_many({"key": keys, "wanted": True}, {"$set": {"wanted": False}})
 

@@ -67,10 +67,10 @@ def older_than(position: ListPosition | None, ts: str, post_id: str) -> Document
     return {ts: {"$lte": position.ts}, "$or": [earlier, same]}
 
 
-def newer_than(position: ListPosition, ts: str, post_id: str) -> Document:
-    """Return the filter for documents after a position, oldest first; fields as in `older_than`."""
-    later, same = {ts: {"$gt": position.ts}}, {post_id: {"$gt": position.post_id}}
-    return {ts: {"$gte": position.ts}, "$or": [later, same]}
+def newer_than(position: ListPosition, post_id: str) -> Document:
+    """Return the filter for documents after a position, oldest first, by `ts` and `post_id`."""
+    later, same = {"ts": {"$gt": position.ts}}, {post_id: {"$gt": position.post_id}}
+    return {"ts": {"$gte": position.ts}, "$or": [later, same]}
 
 
 def merge(count: int, *lists: Sequence[ListEntry[Listed]]) -> list[ListEntry[Listed]]:

@@ -183,7 +183,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "the zones that a campaign stands in, when it is activated, changed or ends": (
         "ads.inventory.placing.clear: update ad.zone",
-        "ads.inventory.placing.place: update ad.zone",
+        "ads.inventory.placing._enter: update ad.zone",
     ),
     "the moderation queue of those who moderate every site": (
         "comments.moderation.queue.list_pending: find comments.entry",
@@ -365,13 +365,12 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "notifications.subscriptions._trim: find notifications.push",
         "notifications.subscriptions.read: find notifications.push",
     ),
-    "a comment that was changed, whose notifications may be anybody's": (
+    "a comment or post that is changed or gone, whose notifications may be anybody's": (
         "notifications.events._follow: find notifications.item",
-        "notifications.events.withdraw: update notifications.item",
+        "notifications.events._take_back: update notifications.item",
     ),
     "a deleted post, or the end of a tie: whoever was notified of it": (
         "notifications.events.find_people: find notifications.item",
-        "notifications.events.withdraw_below: update notifications.item",
     ),
     "a person's own watches, by themselves: every comment reads those of its discussion": (
         "comments.watches.find_own: find comments.watch",

@@ -22,7 +22,7 @@ from chalicelib.ads.budgets import balances, ledger
 from chalicelib.ads.budgets.ledger import Movement
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredCampaign
-from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.database import Collection, Document, in_transaction, prefix_range
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
@@ -154,7 +154,7 @@ def _recount(database: Database[Document], account_id: str, now: datetime) -> No
 def _count(database: Database[Document], session: ClientSession, account_id: str) -> int:
     """Return the released money of an advertiser's campaigns minus its debited settlements."""
     advertiser = account_id.partition(":")[2]
-    own: Document = {"_id": {"$gte": f"{advertiser}:", "$lt": f"{advertiser};"}}
+    own: Document = {"_id": prefix_range(f"{advertiser}:")}
     released = _total(database, session, CAMPAIGNS, own, "$balance.released_micros")
     account = ACCOUNTS.of(database).find_one({"_id": account_id}, session=session)
     marks = [mark["transfer_id"] for mark in (account or {"pending": []})["pending"]]

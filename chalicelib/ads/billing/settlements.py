@@ -24,6 +24,7 @@ from chalicelib.ads.reports.progress import PROGRESS, Progress
 from chalicelib.ads.reports.roll_ups import OVERLAP
 from chalicelib.database import Collection, Document
 from chalicelib.errors import IdempotencyKeyReused, Unavailable
+from chalicelib.instants import start_of_day
 from chalicelib.jobs.schedules import Step, run_all, run_steps
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -177,8 +178,8 @@ def _note_days(database: Database[Document], now: datetime) -> Progress:
     rows = PROGRESS.of(database)
     progress = rows.find_one({"_id": "settled"})
     since = progress["until"] - OVERLAP if progress else _FIRST
-    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": _day_of(since)}}]}
-    days = DAYS.of(database).distinct("period", {"period": {"$lt": _day_of(now)}, **is_new})
+    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": start_of_day(since)}}]}
+    days = DAYS.of(database).distinct("period", {"period": {"$lt": start_of_day(now)}, **is_new})
     marked = {"$mergeObjects": ["$at", {"changed": True}]}
     noted = {
         "until": {"$max": ["$until", now]},
@@ -250,10 +251,6 @@ def _next_campaigns(database: Database[Document], day: datetime, wanted: Documen
     rows = DAYS.of(database).find(of_day, {"campaign_id": 1, "_id": 0}).hint(BY_CAMPAIGN)
     ids = (row["campaign_id"] for row in rows.sort("campaign_id", ASCENDING))
     return [each for each, _ in itertools.islice(itertools.groupby(ids), _SUMMED_AT_ONCE)]
-
-
-def _day_of(ts: datetime) -> datetime:
-    return ts.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _pay(database: Database[Document], settlement: Settlement, now: datetime) -> bool:

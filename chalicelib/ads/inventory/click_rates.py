@@ -21,6 +21,7 @@ from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, NO_COUNTS, ClickCounts,
 from chalicelib.ads.reports.counters import DAYS
 from chalicelib.ads.reports.roll_ups import place_of, sums_of
 from chalicelib.database import Collection, Document
+from chalicelib.instants import start_of_day
 
 # The days of counts behind an estimate.
 ESTIMATED_FROM = timedelta(days=30)
@@ -36,7 +37,7 @@ def estimate(database: Database[Document], now: datetime) -> None:
     window, or if the impressions are at least as many. Otherwise the stored counts stay: a paused
     ad's days leave the window one by one, and the ad would come back as new.
     """
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = start_of_day(now)
     since = today - ESTIMATED_FROM
     sums = {"first": {"$min": "$period"}, "last": {"$max": "$period"}, **sums_of(_COUNTS)}
     is_running = {"$gte": ["$$new.last", today - PAUSED_AFTER]}

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple, NotRequired
 
-from pymongo import UpdateOne
+from pymongo import UpdateMany, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -114,13 +114,16 @@ def place(
     write the campaign before this call.
     """
     done = {_key(target) for target in untouched}
+    kept = [target for target in campaign["targets"] if _key(target) in done]
     targets = [target for target in campaign["targets"] if _key(target) not in done]
-    not_targeted = {"$nor": any_of(campaign["targets"])["$or"]}
-    others = {"ads.campaign_id": campaign["_id"], **not_targeted}
-    ZONES.of(database).update_many(others, _replacement(campaign["_id"], []), session=session)
-    waiting.remove(database, session, campaign["_id"], not_targeted)
-    if targets:
-        enter(database, session, campaign, targets)
+    waiting.remove(database, session, campaign["_id"], _none_of(kept))
+    others = {"ads.campaign_id": campaign["_id"], **_none_of(campaign["targets"])}
+    leave = UpdateMany(others, _replacement(campaign["_id"], []))
+    _enter(database, session, campaign, targets, leave)
+
+
+def _none_of(targets: Sequence[StoredTarget]) -> Document:
+    return {"$nor": any_of(targets)["$or"]} if targets else {}
 
 
 def enter(
@@ -131,7 +134,18 @@ def enter(
 ) -> None:
     """Replace the campaign's rows in these zones; store the rows without a place as waiting."""
     waiting.remove(database, session, campaign["_id"], any_of(targets))
-    entries = _entries(database, session, campaign, targets)
+    _enter(database, session, campaign, targets)
+
+
+def _enter(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: StoredCampaign,
+    targets: Sequence[StoredTarget],
+    *first: UpdateMany,
+) -> None:
+    """Replace the campaign's rows in these zones after the updates `first`, in one bulk."""
+    entries = _entries(database, session, campaign, targets) if targets else []
     updates = [
         UpdateOne(
             {"site_id": entry.zone[0], "zone_id": entry.zone[1]},
@@ -140,8 +154,8 @@ def enter(
         for entry in entries
         if entry.changes_rows
     ]
-    if updates:
-        ZONES.of(database).bulk_write(updates, session=session)
+    if first or updates:
+        ZONES.of(database).bulk_write([*first, *updates], session=session)
     refused = (
         (entry.zone, each)
         for entry in entries

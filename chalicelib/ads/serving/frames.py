@@ -18,6 +18,7 @@ from chalicelib.ads.inventory import creatives, former
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.database import Document
+from chalicelib.instants import start_of_day
 from chalicelib.runtime import Runtime
 from chalicelib.signing import TAG_BYTES
 
@@ -41,8 +42,7 @@ def sign_url(runtime: Runtime, creative_id: str, now: datetime) -> str:
     """
     settings = runtime.settings
     key = signing.signing_key(settings.signing_keys)
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    payload = orjson.dumps([creative_id, int((midnight + 2 * _DAY).timestamp())])
+    payload = orjson.dumps([creative_id, int((start_of_day(now) + 2 * _DAY).timestamp())])
     token = signing.encode(signing.tag(b"frame\0" + payload, key) + payload)
     return f"{settings.frame_url or settings.public_url}/creatives/{token}"
 

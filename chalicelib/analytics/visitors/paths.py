@@ -18,6 +18,8 @@ _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 # surrogates here. They stay encoded, so that cleaning a path again changes nothing.
 _ENCODED = re.compile("[%?#\x00-\x1f\x7f-\x9f\u2028\u2029\udc80-\udcff]")
 
+_ESCAPE = re.compile("(%[0-9A-F]{2})")
+
 
 def clean(address: str) -> str:
     """Return the path of a page's address: decoded, in NFC, without query, fragment, last slash.
@@ -70,7 +72,9 @@ def _check_name(name: str) -> str:
         return name
     if not name.startswith("/"):
         raise ValueError("a path must begin with a slash")
-    return normalise(name).rstrip("/") or "/"
+    # An escape is no text: its last letter must not join a mark behind it.
+    parts = [normalise(part) for part in _ESCAPE.split(name)]
+    return "".join(parts).rstrip("/") or "/"
 
 
 # A page's address in a browser's form.

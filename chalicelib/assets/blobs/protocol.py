@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from chalicelib.assets.errors import OtherStore
 from chalicelib.assets.kinds import IMAGES
 from chalicelib.assets.ranges import MOST_BYTES
 from chalicelib.assets.shapes import StoreName
+from chalicelib.errors import FieldError, InvalidRequest
 
 
 class BlobGone(Exception):
@@ -95,6 +97,31 @@ def part_count(blobs: Blobs, length: int) -> int:
 def part_length(blobs: Blobs, number: int, length: int) -> int:
     """Return the length of a part in bytes; 0 or less beyond the last."""
     return min(blobs.part_bytes, length - number * blobs.part_bytes)
+
+
+def check_digests(blobs: Blobs, length: int, digests: Sequence[str]) -> None:
+    """Raise InvalidRequest if a store needs the SHA-256 of each part, and has not each."""
+    count = part_count(blobs, length)
+    if blobs.needs_digests and len(digests) != count:
+        detail = f"this store needs the SHA-256 of each of the {count} parts"
+        raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", detail)])
+
+
+def check_part(blobs: Blobs, number: int, length: int, data: bytes) -> None:
+    """Check a part of a blob of `length` bytes; the blob's first part has the number 0.
+
+    Raises OtherStore if parts go to the store itself, and InvalidRequest for a wrong number or
+    length.
+    """
+    if blobs.needs_digests:
+        raise OtherStore
+    wanted = part_length(blobs, number, length)
+    if wanted <= 0:
+        detail = f"the file has {part_count(blobs, length)} parts"
+        raise InvalidRequest(errors=[FieldError("number", "no_such_part", detail)])
+    if len(data) != wanted:
+        detail = f"this part has {wanted} bytes, and {len(data)} were sent"
+        raise InvalidRequest(errors=[FieldError("", "wrong_length", detail)])
 
 
 def pieces(blobs: Blobs, blob: str, length: int) -> Iterator[bytes]:

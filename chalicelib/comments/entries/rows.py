@@ -23,7 +23,7 @@ from chalicelib.comments.shapes import (
     State,
 )
 from chalicelib.comments.store import is_shadow
-from chalicelib.database import Collection, Document, delete_some
+from chalicelib.database import Collection, Document, delete_some, prefix_range
 from chalicelib.database.validators import AtMost
 from chalicelib.instants import milliseconds
 from chalicelib.marks.shapes import Marking
@@ -251,8 +251,7 @@ def root_of(comment: Comment) -> str:
 
 def all_of(node: NodeGeneration, site: str) -> Document:
     """Return the filter of every entry of a node."""
-    # A "/" follows the node's id, and "0" is the character after "/".
-    return {"site": site, "_id": {"$gte": f"{node['_id']}/", "$lt": f"{node['_id']}0"}}
+    return {"site": site, "_id": prefix_range(f"{node['_id']}/")}
 
 
 def forget_some(rows: MongoCollection[Any], node: Node, until: datetime, most: int) -> bool:

@@ -39,6 +39,7 @@ from chalicelib.comments.importing.shapes import (
 )
 from chalicelib.comments.mentions import Mention
 from chalicelib.comments.shapes import Author, Reason, State
+from chalicelib.instants import in_utc
 from chalicelib.people.names import acceptable
 from chalicelib.texts import Line, Url, drop_controls
 
@@ -174,7 +175,7 @@ class FileConversion(NamedTuple):
         if time > self.at:
             lost.append("future")
             return self.at
-        return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
+        return in_utc(time)
 
     def _author(self, comment: ImportedComment, own: Mapping[str, Any], lost: list[str]) -> Author:
         author = comment.author or ImportedAuthor(account=None, name="", email=None)

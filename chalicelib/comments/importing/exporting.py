@@ -14,7 +14,7 @@ from chalicelib.comments.importing.rows import MAX_BALLOTS
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import store_of
-from chalicelib.database import Document
+from chalicelib.database import Document, prefix_range
 from chalicelib.errors import Unavailable
 from chalicelib.marks.shapes import MARKS, marks_on
 from chalicelib.runtime import Runtime
@@ -54,7 +54,7 @@ def nodes_of(runtime: Runtime, site: str) -> Iterator[Node]:
         # The default site's nodes stand among all others, since their ids need not name it.
         ids: Document = {"$gt": after}
         if site != DEFAULT_SITE:
-            ids = {"$gt": max(after, f"{site}:"), "$lt": f"{site};"}
+            ids |= prefix_range(f"{site}:")
         where = {"_id": ids, "site": site, **nodes.OCCUPIED}
         found = nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS)
         page = list(found.sort("_id", ASCENDING).limit(_NODES_AT_ONCE))

@@ -135,12 +135,12 @@ class Merge:
 
     def _known_parents(self, rows: Sequence[StagedComment]) -> set[str]:
         """Return the ids of parents and roots that the file or node has, except ids in `_came`."""
-        ids = sorted({each for row in rows for each in _above(row)} - self._came)
+        ids = sorted({each for row in rows for each in ids_above(row)} - self._came)
         known = self._rows.stored_ids(ids)
         return known | self._present([each for each in ids if each not in known])
 
     def _parent(self, row: StagedComment, known: set[str]) -> str | None:
-        above = _above(row)
+        above = ids_above(row)
         if not above:
             return None
         parent = next((each for each in above if each in known or each in self._came), None)
@@ -196,7 +196,7 @@ class Merge:
                 yield from self._turn(MergedComment(staged=row))
 
 
-def _above(row: StagedComment) -> list[str]:
+def ids_above(row: StagedComment) -> list[str]:
     """Return the ids of a comment's parent and root, as far as it has them."""
     return [each for each in (row["parent"], row.get("root")) if each]
 

@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from chalicelib.comments import nodes
@@ -10,28 +11,31 @@ from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.importing import applying, exporting
 from chalicelib.comments.importing.conversion import FileConversion, UnusablePart
 from chalicelib.comments.importing.identities import OWN_FORMAT, account_id
+from chalicelib.comments.importing.ordering import ids_above
 from chalicelib.comments.importing.rows import MAX_SAMPLES, ImportSample, StagedComment
 from chalicelib.comments.importing.shapes import ImportedComment, ImportedThread, Item
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import CONCEALED, GONE
 from chalicelib.comments.stores import ask
+from chalicelib.foreign.spools import Seen
 from chalicelib.runtime import Runtime
 
 _BATCH = 500
-# The fields that must be equal in a stored comment and its row; `_difference` has further rules.
-_COMPARED = ("posted", "edited", "text")
+_TIMES = ("posted", "edited")
 _OF_AUTHOR = ("name", "badges", "role")
 
 
 class Comparison(NamedTuple):
     """The result of a comparison.
 
-    comments: the number of comments in the file. same: the number of equal comments at the site.
-    different: numbers by the kind of difference; `extra`: comments that the file lacks.
+    comments: the number of comments in the file. same: the number of equal comments at the site, or
+    of comments that an import changes in a documented way. left: the number that an import leaves
+    out. different: numbers by the kind of difference; `extra`: comments that the file lacks.
     """
 
     comments: int
     same: int
+    left: int
     different: Mapping[str, int]
     samples: Sequence[ImportSample]
 
@@ -46,7 +50,8 @@ class _Placed(NamedTuple):
 class _Here(NamedTuple):
     """A comment of the site, and the marks on it.
 
-    up, down: all votes. votes, reactions: the marks by the person's id.
+    up, down: all votes. votes, reactions: the marks by the person's id. is_loose: whether an
+    import makes the comment the root of a thread: the node has no threads, or lacks its parent.
     """
 
     comment: Comment
@@ -54,6 +59,7 @@ class _Here(NamedTuple):
     down: int
     votes: Mapping[str, int]
     reactions: Mapping[str, Sequence[str]]
+    is_loose: bool
 
 
 def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item]) -> Comparison:
@@ -71,68 +77,85 @@ def compare(runtime: Runtime, conversion: FileConversion, items: Iterable[Item])
                 samples.append({"reason": differs, "where": placed.row["id"]})
     for node_id, number in found.items():
         counts["extra"] += max(0, _count(runtime, node_id) - number)
-    comments, same = counts.pop("comments", 0), counts.pop("same", 0)
+    comments, same, left = (counts.pop(each, 0) for each in ("comments", "same", "left"))
     different = {name: number for name, number in sorted(counts.items()) if number}
-    return Comparison(comments, same, different, samples)
+    return Comparison(comments, same, left, different, samples)
 
 
 def _rows(
     runtime: Runtime, conversion: FileConversion, items: Iterable[Item], counts: Counter[str]
 ) -> Iterator[_Placed]:
-    """Yield the rows of the file's comments; count all and the unusable ones in `counts`."""
+    """Yield the rows of the file's comments; in `counts`, count all, and those an import leaves."""
     places: dict[str, str | None] = {}
+    left, seen = set[str](), Seen()
     for item in items:
         if isinstance(item, ImportedThread):
-            places[item.key] = _node_of(runtime, conversion, item)
-        if not isinstance(item, ImportedComment):
-            continue
-        counts["comments"] += 1
-        try:
-            row, _ = conversion.comment(item)
-        except UnusablePart:
-            counts["unusable"] += 1
-            continue
-        yield _Placed(row, places.get(item.thread))
+            try:
+                places[item.key] = _node_of(runtime, conversion, item)
+            except UnusablePart:
+                left.add(item.key)
+        elif isinstance(item, ImportedComment):
+            counts["comments"] += 1
+            row = None if item.thread in left else _row_of(conversion, item)
+            if row is not None and seen.is_new(row["_id"]):
+                yield _Placed(row, places.get(item.thread))
+            else:
+                counts["left"] += 1
+
+
+def _row_of(conversion: FileConversion, comment: ImportedComment) -> StagedComment | None:
+    """Return the row of a comment; None: an import leaves it out."""
+    try:
+        return conversion.comment(comment)[0]
+    except UnusablePart:
+        return None
 
 
 def _node_of(runtime: Runtime, conversion: FileConversion, thread: ImportedThread) -> str | None:
-    try:
-        row = conversion.thread(thread, 0)
-    except UnusablePart:
-        return None
-    node = applying.find_node(runtime, conversion.source.site, row)
+    """Return the id of a thread's node; None: the site has none. Raises UnusablePart."""
+    node = applying.find_node(runtime, conversion.source.site, conversion.thread(thread, 0))
     return node["_id"] if node else None
 
 
 def _look(runtime: Runtime, batch: Sequence[_Placed]) -> Iterator[tuple[_Placed, _Here | None]]:
     """Yield each row with its comment at the site; None: there is none."""
-    of_node: dict[str, list[str]] = {}
+    of_node: dict[str, list[StagedComment]] = {}
     for placed in batch:
         if placed.node_id is not None:
-            of_node.setdefault(placed.node_id, []).append(placed.row["id"])
+            of_node.setdefault(placed.node_id, []).append(placed.row)
     here: dict[tuple[str, str], _Here] = {}
-    for node_id, ids in of_node.items():
+    for node_id, rows in of_node.items():
         try:
             node = nodes.find(runtime.database, node_id)
         except (UnknownNode, NodeMoved):
             continue
-        for found in _find_with_marks(runtime, node, ids):
+        for found in _find_with_marks(runtime, node, rows):
             here[node_id, found.comment["id"]] = found
     for placed in batch:
         yield placed, here.get((placed.node_id or "", placed.row["id"]))
 
 
-def _find_with_marks(runtime: Runtime, node: Node, ids: Sequence[str]) -> Iterator[_Here]:
-    """Yield the comments of a node with the marks on them."""
-    comments = ask(runtime, node, lambda store, now: store.get_many(now, ids))
+def _find_with_marks(
+    runtime: Runtime, node: Node, rows: Sequence[StagedComment]
+) -> Iterator[_Here]:
+    """Yield the comments of a node by their rows, with the marks on them."""
+    above = {row["id"]: ids_above(row) for row in rows}
+    comments = _read(runtime, node, list(above))
     entries = exporting.entries_of(runtime, node, comments)
+    parents = {each for comment in comments for each in above[comment["id"]]}
+    there = {each["id"] for each in _read(runtime, node, sorted(parents))} if parents else set()
     for comment in comments:
         entry = entries.get(comment["id"], {})
         base = entry.get("base") or {"up": 0, "down": 0}
         votes, reactions = exporting.marks_of(runtime, node, comment, entry)
         given = [vote for _, vote in votes]
         up, down = base["up"] + given.count(1), base["down"] + given.count(-1)
-        yield _Here(comment, up, down, dict(votes), dict(reactions))
+        is_loose = not node["threaded"] or there.isdisjoint(above[comment["id"]])
+        yield _Here(comment, up, down, dict(votes), dict(reactions), is_loose)
+
+
+def _read(runtime: Runtime, node: Node, ids: Sequence[str]) -> Sequence[Comment]:
+    return ask(runtime, node, lambda store, now: store.get_many(now, ids))
 
 
 def _difference(conversion: FileConversion, row: StagedComment, here: _Here | None) -> str | None:
@@ -144,15 +167,23 @@ def _difference(conversion: FileConversion, row: StagedComment, here: _Here | No
         return None if comment["state"] in GONE and row["state"] in GONE else "state"
     mine: Mapping[str, Any] = row
     its: Mapping[str, Any] = comment
-    above = {row["parent"], row.get("root", row["parent"])}
+    parent, above = comment.get("reply_to") or comment["parent_id"], ids_above(row)
+    is_root = parent is None and (not above or here.is_loose)
     differences = {
         "state": (mine["state"], _shadow_of(mine)) != (its["state"], _shadow_of(its)),
-        "parent": (comment.get("reply_to") or comment["parent_id"]) not in above,
+        "parent": not is_root and parent not in above,
         "author": _display_of(row["author"]) != _display_of(comment["author"]),
-        **{name: mine[name] != its[name] for name in _COMPARED},
+        **{name: _is_other_time(conversion, mine[name], its[name]) for name in _TIMES},
+        "text": mine["text"] != its["text"],
     }
     first = next((name for name, is_there in differences.items() if is_there), None)
     return first or _difference_of_marks(conversion, row, here)
+
+
+def _is_other_time(conversion: FileConversion, mine: datetime | None, its: datetime | None) -> bool:
+    """Return whether times differ, except after `at`: an import then takes the time of its run."""
+    is_future = mine == conversion.at and its is not None and its < mine
+    return mine != its and not is_future
 
 
 def _shadow_of(comment: Mapping[str, Any]) -> str | None:

@@ -27,7 +27,7 @@ from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import ARRAYS
 from chalicelib.comments.terms import writing as terms
 from chalicelib.comments.writing import mentioning
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import Document, in_transaction, prefix_range
 from chalicelib.errors import Unavailable
 from chalicelib.jobs import outbox
 from chalicelib.marks import giving
@@ -257,7 +257,7 @@ def _carry_rows(database: Database[Document], by: ClaimedPast) -> None:
 
 def _withdraw_own_marks(runtime: Runtime, by: ClaimedPast) -> None:
     """Withdraw the account's votes and flags on comments that are its own now."""
-    below = {"$gte": f"{KIND.name}:{by.site}/", "$lt": f"{KIND.name}:{by.site}0"}
+    below = prefix_range(f"{KIND.name}:{by.site}/")
     said: list[Document] = [{"vote": {"$ne": 0}}, {"flag": {"$exists": True}}]
     mine = {"user_id": by.account, "_id": below, "$or": said}
     things = (thing_of(row["_id"])[1] for row in MARKS.of(runtime.database).find(mine, {"_id": 1}))

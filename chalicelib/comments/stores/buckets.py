@@ -141,7 +141,7 @@ class BucketStore:
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
         """Return the roots from the stored pages that their numbers name."""
         wanted = {"$in": ["$$comment.id", [root.id for root in roots]]}
-        seen = {"$and": [wanted, viewer.expression("$$comment")]}
+        seen = {"$and": [wanted, viewer.expression]}
         shown = {"$filter": {"input": "$comments", "as": "comment", "cond": seen}}
         pages = sorted({page_of(root.seq) for root in roots})
         rows: Iterable[_Comments] = self._pages.find(
@@ -261,7 +261,7 @@ def _spans(node: Node, page: Page, span: int) -> Iterator[tuple[int, int]]:
 
 def _part_of(page: Page) -> Document:
     """Return the projection of a stored page to the comments that the listing may need."""
-    conditions = [page.viewer.expression("$$comment")]
+    conditions = [page.viewer.expression]
     if page.after is not None:
         beyond = "$gt" if page.order == "oldest" else "$lt"
         conditions.append({beyond: ["$$comment.seq", page.after[0]]})

@@ -127,7 +127,7 @@ class EmbeddedStore:
         """Return the threads of roots: by a filter in the server if flat, else by a walk."""
         ids = [root.id for root in roots]
         if not node["threaded"]:
-            seen = [{"$in": ["$$comment.id", ids]}, viewer.expression("$$comment")]
+            seen = [{"$in": ["$$comment.id", ids]}, viewer.expression]
             return order_threads(self._filter(node, {"$and": seen}, len(ids)), roots)
         threads = [root for root in self._tree(node) if root["id"] in ids]
         return order_threads((each for _, each in walk(threads) if viewer.lists(each)), roots)
@@ -280,7 +280,7 @@ class EmbeddedStore:
         return roots_of(node, stored.get("metadata", {}))
 
     def _flat_page(self, node: Node, page: Page) -> list[Comment]:
-        conditions = [page.viewer.expression("$$comment")]
+        conditions = [page.viewer.expression]
         oldest = page.order == "oldest"
         if page.after is not None:
             conditions.append({"$gt" if oldest else "$lt": ["$$comment.seq", page.after[0]]})

@@ -26,7 +26,7 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.comments.store import Full, Moved, is_shadow
 from chalicelib.comments.stores import store_of
-from chalicelib.database import Collection, Document
+from chalicelib.database import Collection, Document, prefix_range
 from chalicelib.errors import Unavailable
 from chalicelib.ids import new_id
 from chalicelib.jobs.sweeping import Sweep
@@ -174,8 +174,7 @@ def _drop(runtime: Runtime, row: Generation, steps: Iterator[int]) -> bool:
 
 def has_waste(runtime: Runtime, node_id: str) -> bool:
     """Return whether generations of a node wait for the sweep."""
-    # A "/" follows the node's id, and "0" is the character after "/".
-    noted = {"_id": {"$gt": f"{node_id}/", "$lt": f"{node_id}0"}}
+    noted = {"_id": prefix_range(f"{node_id}/")}
     return GENERATIONS.of(runtime.database).find_one(noted, {"_id": 1}) is not None
 
 

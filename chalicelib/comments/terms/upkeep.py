@@ -20,7 +20,7 @@ from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.comments.terms.rows import TERMS, CommentTerms, insertion_of, row_of
 from chalicelib.comments.terms.writing import is_searched
-from chalicelib.database import Document, delete_some, only_duplicates
+from chalicelib.database import Document, delete_some, only_duplicates, prefix_range
 from chalicelib.errors import Unavailable
 from chalicelib.jobs.sweeping import Sweep
 from chalicelib.observability.logs import log
@@ -194,8 +194,7 @@ def _nodes_after(runtime: Runtime, after: str, most: int, site: str = DEFAULT_SI
     """
     ids: Document = {"$gt": after}
     if site != DEFAULT_SITE:
-        # The semicolon follows the colon.
-        ids = {"$gt": max(after, f"{site}:"), "$lt": f"{site};"}
+        ids |= prefix_range(f"{site}:")
     found = nodes.NODES.of(runtime.database).find({"_id": ids}, nodes.WITHOUT_COMMENTS)
     return list(found.sort("_id", ASCENDING).limit(most))
 

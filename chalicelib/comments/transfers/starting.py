@@ -3,8 +3,13 @@
 from pymongo import DESCENDING, ReturnDocument
 from pymongo.errors import DuplicateKeyError
 
-from chalicelib.assets.blobs import BlobGone, part_count, part_length, store_of
-from chalicelib.assets.errors import OtherStore, PartsMissing
+from chalicelib.assets.blobs import (
+    BlobGone,
+    check_digests,
+    check_part,
+    store_of,
+)
+from chalicelib.assets.errors import PartsMissing
 from chalicelib.comments.errors import (
     ExportRunning,
     FileTooLarge,
@@ -26,7 +31,6 @@ from chalicelib.comments.transfers.rows import (
     key_of,
 )
 from chalicelib.database import Document
-from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.ids import new_id
 from chalicelib.jobs.resending import lease_end
 from chalicelib.runtime import Runtime
@@ -39,10 +43,7 @@ def begin_import(runtime: Runtime, site: str, wanted: NewImport) -> DiscussionTr
     blobs = store_of(runtime, files.store_name(runtime))
     if wanted.length > blobs.max_bytes:
         raise FileTooLarge(f"The limit is {blobs.max_bytes} bytes")
-    count = part_count(blobs, wanted.length)
-    if blobs.needs_digests and len(wanted.part_sha256) != count:
-        detail = f"this store needs the SHA-256 of each of the {count} parts"
-        raise InvalidRequest(errors=[FieldError("part_sha256", "wrong_number", detail)])
+    check_digests(blobs, wanted.length, wanted.part_sha256)
     _check_free(runtime, site, "import")
     row = _new(runtime, site, "import")
     blob = new_id(runtime.now(), runtime.random)
@@ -68,15 +69,7 @@ def put_part(runtime: Runtime, row: DiscussionTransfer, number: int, data: bytes
     """
     _check_state(row, "uploading")
     blobs, file = store_of(runtime, row["store"]), files.upload_of(row)
-    if blobs.needs_digests:
-        raise OtherStore
-    wanted = part_length(blobs, number - 1, file["length"])
-    if wanted <= 0:
-        detail = f"the file has {part_count(blobs, file['length'])} parts"
-        raise InvalidRequest(errors=[FieldError("number", "no_such_part", detail)])
-    if len(data) != wanted:
-        detail = f"this part has {wanted} bytes, and {len(data)} were sent"
-        raise InvalidRequest(errors=[FieldError("", "wrong_length", detail)])
+    check_part(blobs, number - 1, file["length"], data)
     blobs.part(file["blob"], file["handle"], number - 1, data)
 
 

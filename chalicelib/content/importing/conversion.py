@@ -22,11 +22,11 @@ from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.shapes import MAX_SLUG_CHARACTERS, MAX_SUMMARY_CHARACTERS, MAX_TAGS, Writer
 from chalicelib.content.types import MAX_TEXT_CHARACTERS
 from chalicelib.foreign import people
-from chalicelib.foreign.entities import unescape
+from chalicelib.foreign.entities import plain_line
 from chalicelib.foreign.html_markdown import HARD_BREAK, MAX_HTML_CHARACTERS, markdown_of
 from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, normalise_keyword
 from chalicelib.people.names import acceptable
-from chalicelib.texts import drop_controls, has_balanced_directions, is_visible
+from chalicelib.texts import has_balanced_directions, is_visible
 
 KINDS = {"post": "blog", "page": "page"}
 # An item in neither set of states becomes a draft.
@@ -38,7 +38,6 @@ _SOON = timedelta(minutes=1)
 _MAX_LINE_CHARACTERS = 200
 _SLUG = re.compile(r"[a-z0-9-]+(?:/[a-z0-9-]+)*")
 _NOT_OF_SLUG = re.compile(r"[^a-z0-9]+")
-_TAG = re.compile(r"<[^<>]*>")
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Marks HTML of the block editor, which has paragraphs; in other HTML, newlines make paragraphs.
 _BLOCK = "<!-- wp:"
@@ -101,7 +100,7 @@ def convert(rules: PageRules, item: WordPressItem) -> ConvertedPage:
         {
             "type": KINDS[item.kind],
             "slug": slug,
-            "title": _line(item.title) or slug[:_MAX_LINE_CHARACTERS],
+            "title": plain_line(item.title, _MAX_LINE_CHARACTERS) or slug[:_MAX_LINE_CHARACTERS],
             "summary": _summary(item, losses),
             "tags": _tags(item, losses),
             "detail": {"text": text},
@@ -193,15 +192,9 @@ def _path(rules: PageRules, link: str) -> str:
     return inner.removeprefix(f"{base}/") if base else inner
 
 
-def _line(text: str, most: int = _MAX_LINE_CHARACTERS) -> str:
-    """Return HTML as plain text on one line, cut to `most` characters."""
-    plain = unescape(_TAG.sub("", text))
-    return str(drop_controls(" ".join(plain.split())))[:most].rstrip()
-
-
 def _summary(item: WordPressItem, losses: list[str]) -> str | None:
     """Return the excerpt of a page. None: there is none, or Plaza cannot show it."""
-    text = _line(item.excerpt, MAX_SUMMARY_CHARACTERS)
+    text = plain_line(item.excerpt, MAX_SUMMARY_CHARACTERS)
     if text and not (is_visible(text) and has_balanced_directions(text)):
         losses.append("summary")
         return None
@@ -213,7 +206,9 @@ def _tags(item: WordPressItem, losses: list[str]) -> list[str]:
     found: dict[str, None] = {}
     for each in item.labels:
         # Normalising turns a comma of another script into `,`: a tag must not have a comma.
-        tag = normalise_keyword(normalise_keyword(_line(each)).replace(",", " "))
+        tag = normalise_keyword(
+            normalise_keyword(plain_line(each, _MAX_LINE_CHARACTERS)).replace(",", " ")
+        )
         if 1 <= len(tag) <= MAX_KEYWORD_CHARACTERS and tag.replace(" ", "").isprintable():
             found[tag] = None
         else:
@@ -231,7 +226,7 @@ def _writer(rules: PageRules, item: WordPressItem, losses: list[str]) -> Writer 
     name = item.author.name if item.author else item.login
     if not name:
         return None
-    shown = acceptable(_line(name, 100), rules.reserved, is_staff=False)
+    shown = acceptable(plain_line(name, 100), rules.reserved, is_staff=False)
     if shown is None:
         losses.append("author")
         return None

@@ -1,13 +1,13 @@
 """Publications and moves as publishers send them."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
 from chalicelib.content.slugs import Prefix
 from chalicelib.http import Input
-from chalicelib.instants import Instant
+from chalicelib.instants import Instant, in_utc
 
 _YEARS = range(1971, 2101)
 
@@ -20,7 +20,7 @@ def _check_year(time: datetime) -> datetime:
     # The indexes of published pages begin in 1970.
     if time.year not in _YEARS:
         raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
-    return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
+    return in_utc(time)
 
 
 Date = Annotated[AwareDatetime, AfterValidator(_check_year)]

@@ -15,7 +15,7 @@ from chalicelib.content.publishing import addresses, discussions
 from chalicelib.content.publishing.addresses import ADDRESSES
 from chalicelib.content.publishing.forms import AddressMove
 from chalicelib.content.shapes import MAX_SLUG_CHARACTERS, ContentNode, PageAddress
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import Document, in_transaction, prefix_range
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks.rows import DueEvent
@@ -71,16 +71,13 @@ class _Moving:
     def _find(self, session: ClientSession) -> list[ContentNode]:
         """Return the pages with the prefix in an address or in the draft's slug."""
         most = self._runtime.bounds.content.moved_at_once
-        begin = addresses.key(self._site, self._from)
-        # A prefix ends with "/", and "0" is the next character.
+        moved = prefix_range(addresses.key(self._site, self._from))
         rows = ADDRESSES.of(self._database).find(
-            {"_id": {"$gte": begin, "$lt": f"{begin[:-1]}0"}, "current": True},
-            {"node": 1},
-            session=session,
+            {"_id": moved, "current": True}, {"node": 1}, session=session
         )
         ids = {row["node"] for row in rows.limit(2 * most + 1)}
-        drafts = {"$gte": self._from, "$lt": f"{self._from[:-1]}0"}
-        either = [{"_id": {"$in": list(ids)}}, {"draft.slug": drafts}]
+        drafts = {"draft.slug": prefix_range(self._from)}
+        either = [{"_id": {"$in": list(ids)}}, drafts]
         where = {"site": self._site, "removed": None, "$or": either}
         found = list(
             NODES.of(self._database).find(where, _WITHOUT_TEXTS, session=session).limit(most + 1)

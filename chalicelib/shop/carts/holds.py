@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from chalicelib import signing
+from chalicelib.database import prefix_range
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.hold_forms import MAX_HOLDERS, FreedAnswer, HeldSku, Holder
@@ -78,7 +79,7 @@ def _stocks(runtime: Runtime, site: str, after: str) -> Iterator[Stock]:
     last = key_of(site, after)
     while True:
         some = {
-            "_id": {"$gt": last, "$lt": f"{site};"},
+            "_id": {**prefix_range(f"{site}:"), "$gt": last},
             "$or": [{"carted.0": {"$exists": True}}, {"store": "documents"}],
         }
         found = list(STOCKS.of(runtime.database).find(some).sort("_id", 1).limit(_STOCKS))

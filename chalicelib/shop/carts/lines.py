@@ -214,7 +214,7 @@ def _open_with_offer(
 
     Raises UnknownCart, CartClosed, UnknownSku and NotForSale.
     """
-    stages = [{"$match": {"_id": cart_id}}, products_beside(sku, "products")]
+    stages = [{"$match": {"_id": cart_id}}, products_beside(sku)]
     row: Any = next(CARTS.of(runtime.database).aggregate(stages), None)
     if row is None:
         raise UnknownCart

@@ -37,11 +37,45 @@ def count_facets(
     """
     declared = types.facets_of(query.type)
     open_ones = [name for name in declared if name not in chosen]
-    values, counted = _counts(runtime, filters.of(shop, query, chosen, words), open_ones)
-    for name in chosen:
-        others = {each: chosen[each] for each in chosen if each != name}
-        values |= _counts(runtime, filters.of(shop, query, others, words), [name])[0]
+    each_without = {
+        name: {each: chosen[each] for each in chosen if each != name} for name in chosen
+    }
+    first, *others = (
+        _counting(runtime, filters.of(shop, query, facets, words), names)
+        for facets, names in [
+            (chosen, open_ones),
+            *((facets, [name]) for name, facets in each_without.items()),
+        ]
+    )
+    # In one round trip: each part has an index of its own, as a query of its own would.
+    unions = [{"$unionWith": {"coll": PRODUCTS.name, "pipeline": each}} for each in others]
+    rows: Any = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate([*first, *unions])
+    parts = list(rows)
+    values: dict[str, list[tuple[Any, int]]] = {}
+    for each in (value for part in parts for value in part["values"]):
+        values.setdefault(each["_id"]["k"], []).append((each["_id"]["v"], each["products"]))
+    counted = next((each["products"] for each in parts[0]["counted"]), 0)
     return [_facet(name, values[name]) for name in declared if values.get(name)], counted
+
+
+def _counting(runtime: Runtime, where: Document, names: Iterable[str]) -> list[Document]:
+    """Return the stages that count the products of a filter, and their values of these facets."""
+    return [
+        {"$match": where},
+        {"$limit": runtime.bounds.shop.counted_products},
+        {"$project": {"pair": _PAIRS}},
+        {
+            "$facet": {
+                "counted": [{"$count": "products"}],
+                "values": [
+                    {"$unwind": "$pair"},
+                    {"$match": {"pair.k": {"$in": list(names)}}},
+                    {"$unwind": "$pair.v"},
+                    {"$group": {"_id": "$pair", "products": {"$sum": 1}}},
+                ],
+            }
+        },
+    ]
 
 
 def count_below(runtime: Runtime, site: str, categories: Sequence[str]) -> dict[str, int]:
@@ -61,34 +95,6 @@ def count_below(runtime: Runtime, site: str, categories: Sequence[str]) -> dict[
         ]
     )
     return {each["_id"]: each["products"] for each in rows}
-
-
-def _counts(
-    runtime: Runtime, where: Document, names: Iterable[str]
-) -> tuple[dict[str, list[tuple[Any, int]]], int]:
-    rows: Any = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate(
-        [
-            {"$match": where},
-            {"$limit": runtime.bounds.shop.counted_products},
-            {"$project": {"pair": _PAIRS}},
-            {
-                "$facet": {
-                    "counted": [{"$count": "products"}],
-                    "values": [
-                        {"$unwind": "$pair"},
-                        {"$match": {"pair.k": {"$in": list(names)}}},
-                        {"$unwind": "$pair.v"},
-                        {"$group": {"_id": "$pair", "products": {"$sum": 1}}},
-                    ],
-                }
-            },
-        ]
-    )
-    (row,) = rows
-    values: dict[str, list[tuple[Any, int]]] = {}
-    for each in row["values"]:
-        values.setdefault(each["_id"]["k"], []).append((each["_id"]["v"], each["products"]))
-    return values, next((each["products"] for each in row["counted"]), 0)
 
 
 def _facet(name: str, values: list[tuple[Any, int]]) -> FacetAnswer:

@@ -35,7 +35,11 @@ def _declare_products(route: Route) -> None:
         each further facet narrows the list. The counts of a facet ignore its own chosen values.
         """
         database = request.runtime.database
-        shop = settings.find(database, site)
+        # A chosen facet is looked for in the shop's layout, which must not be out of date.
+        is_by_facet = bool(query.chosen)
+        shop = (
+            settings.find(database, site) if is_by_facet else settings.recall(request.runtime, site)
+        )
         chosen = filters.chosen_facets(database, shop, query)
         cursors = Cursors(f"products:{site}:{query.sorting}", request.runtime.settings.signing_keys)
         asked, after = words.search_words(database, site, query), cursors.position(query)

@@ -4,7 +4,6 @@ from collections.abc import Collection as Names
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
-from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document
@@ -32,24 +31,19 @@ class _Offering(TypedDict):
 _FIELDS = {"title": 1, "state": 1, "skus": 1}
 
 
-def offers(
-    database: Database[Document],
-    site: str,
-    skus: Names[str],
-    session: ClientSession | None = None,
-) -> dict[str, SkuOffer]:
+def offers(database: Database[Document], site: str, skus: Names[str]) -> dict[str, SkuOffer]:
     """Return the current offers of a shop's SKUs, by SKU; an unknown SKU has no offer.
 
     Prices are micros of the shop's currency. Drafts and archived products have offers, too; see
     `state`.
     """
     wanted = {"site": site, "skus.sku": {"$in": list(skus)}}
-    rows = PRODUCTS.read_as(_Offering, database).find(wanted, _FIELDS, session=session)
+    rows = PRODUCTS.read_as(_Offering, database).find(wanted, _FIELDS)
     return _offers(rows, skus)
 
 
-def products_beside(sku: str, name: str) -> Document:
-    """Return the `$lookup` that reads the products of a SKU into a field, for `offer_beside`.
+def products_beside(sku: str) -> Document:
+    """Return the `$lookup` that reads the products of a SKU into `products`, for `offer_beside`.
 
     The pipeline's documents need the field `site`.
     """
@@ -59,7 +53,7 @@ def products_beside(sku: str, name: str) -> Document:
             "localField": "site",
             "foreignField": "site",
             "pipeline": [{"$match": {"skus.sku": sku}}, {"$project": _FIELDS}],
-            "as": name,
+            "as": "products",
         }
     }
 

@@ -8,7 +8,7 @@ from pymongo import DESCENDING
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 
-from chalicelib.database import Document
+from chalicelib.database import Document, prefix_range
 from chalicelib.shop.categories.rows import MAX_DEPTH, Ancestor, Category, StoreName
 from chalicelib.shop.ids import key_of, name_of
 
@@ -200,7 +200,6 @@ def _line(parents: dict[str, str | None], key: str) -> list[str]:
 
 
 # The character after the separator: the end of the range of paths below a category.
-_AFTER = chr(ord("/") + 1)
 
 
 class PathsStore:
@@ -245,7 +244,7 @@ class PathsStore:
 
 
 def _range(top: Category) -> Document:
-    return {"path": {"$gt": f"{top['path']}/", "$lt": f"{top['path']}{_AFTER}"}}
+    return {"path": prefix_range(f"{top['path']}/")}
 
 
 def _keys_above(category: Category) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from chalicelib.currencies import max_price_micros
-from chalicelib.foreign.entities import unescape
+from chalicelib.foreign.entities import plain_line
 from chalicelib.foreign.html_markdown import HARD_BREAK, markdown_of
 from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, normalise_keyword
 from chalicelib.shop.catalogue.forms import MAX_TEXT_CHARACTERS, NewProduct
@@ -20,12 +20,12 @@ from chalicelib.shop.importing.shopify import ShopifyProduct, ShopifyVariant
 from chalicelib.shop.money import is_chargeable
 from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.types import MAX_VALUE_CHARACTERS
-from chalicelib.texts import drop_controls
 
 # Every imported product gets this type: Shopify's file has no types of Plaza.
 TYPE = "goods"
 MICROS = Decimal(1_000_000)
 _MAX_ID_CHARACTERS = 64
+_MAX_TITLE_CHARACTERS = 200
 _DIGEST_CHARACTERS = 8
 _MOST_GRAMS = 1_000_000
 _MOST_UNITS = 1_000_000
@@ -37,7 +37,6 @@ _NOT_OF_SKU = re.compile(r"[^A-Za-z0-9_-]+")
 _NOT_OF_OPTION = re.compile(r"[^a-z0-9]+")
 _NUMBER = re.compile(r"(-?[0-9]{1,12})(?:\.[0-9]{0,12})?")
 _PRICE = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
-_TAG = re.compile(r"<[^<>]*>")
 # Shopify's placeholder, name and value, for a product without options.
 _NO_OPTION = ("title", "default title")
 _CUT = "\n\n\N{HORIZONTAL ELLIPSIS}"
@@ -82,7 +81,7 @@ def convert(shop: ShopSite, given: ShopifyProduct) -> ConvertedProduct:
     new = _parse_new(
         {
             "type": TYPE,
-            "title": _line(given.title) or product_id,
+            "title": plain_line(given.title, _MAX_TITLE_CHARACTERS) or product_id,
             "text": _text(given, losses),
             "state": _state(given, losses),
             "skus": skus,
@@ -174,7 +173,7 @@ def _options(given: ShopifyProduct, variant: ShopifyVariant) -> dict[str, str]:
             continue
         plain = _NOT_OF_OPTION.sub("_", name.lower()).strip("_")[:40] if name.isascii() else ""
         key = plain if plain and plain not in found else f"option{number}"
-        found[key] = _line(value, MAX_VALUE_CHARACTERS)
+        found[key] = plain_line(value, MAX_VALUE_CHARACTERS)
     return {key: value for key, value in found.items() if value}
 
 
@@ -254,17 +253,11 @@ def _details(given: ShopifyProduct) -> dict[str, Any]:
     grams = _NUMBER.fullmatch(given.grams)
     weight = int(grams[1]) if grams else 0
     found = {
-        "brand": _line(given.vendor, MAX_VALUE_CHARACTERS),
-        "kind": _line(given.kind, MAX_VALUE_CHARACTERS),
+        "brand": plain_line(given.vendor, MAX_VALUE_CHARACTERS),
+        "kind": plain_line(given.kind, MAX_VALUE_CHARACTERS),
         "weight_grams": weight if 1 <= weight <= _MOST_GRAMS else None,
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _line(text: str, most: int = 200) -> str:
-    """Return a text on one line, without HTML tags, cut to `most` characters."""
-    plain = unescape(_TAG.sub("", text))
-    return str(drop_controls(" ".join(plain.split())))[:most].rstrip()
 
 
 def _parse_new(given: dict[str, Any]) -> NewProduct:

@@ -24,6 +24,7 @@ from chalicelib.social.activity.actions.answers import (
     new_action_answer,
 )
 from chalicelib.social.activity.actions.forms import (
+    ActionCommentsQuery,
     ActionId,
     Hiding,
     NewAction,
@@ -96,11 +97,7 @@ def _add_actions(route: Route) -> None:
     @route("GET", "/actions/{action}", raises=(UnknownAction,))
     def get_action(request: Request, action: ActionId, caller: Principal) -> Ok[ReadActionAnswer]:
         """Read an action that is for you, or any as a social moderator."""
-        found = moderation.read_action(request.runtime, action, caller)
-        if "read_as" in found:
-            request.is_audited = True
-            request.details["read_as"] = found["read_as"]
-        return Ok(found)
+        return Ok(moderation.read_action(request, action, caller))
 
     @route("PUT", "/actions/{action}/hidden", raises=(UnknownAction, Forbidden))
     def set_action_hidden(
@@ -147,15 +144,15 @@ def _add_comments(route: Route) -> None:
         request.details["made"] = added["id"]
         return Created(comment_answer(added))
 
-    @route("GET", "/actions/{action}/comments", raises=(UnknownAction,))
+    @route("GET", "/actions/{action}/comments", raises=(UnknownAction, Forbidden))
     def list_action_comments(
-        request: Request, action: ActionId, caller: Principal, query: PageQuery
+        request: Request, action: ActionId, caller: Principal, query: ActionCommentsQuery
     ) -> Ok[ActionCommentsAnswer]:
-        """List the comments on an action, oldest first.
+        """List the comments on an action that is for you, or on any as a social moderator.
 
-        A page may be short before the end; `next` is null at the end.
+        Oldest first. A page may be short before the end; `next` is null at the end.
         """
-        return Ok(events.list_comments(request.runtime, action, caller, query))
+        return Ok(moderation.list_comments(request, action, caller, query))
 
 
 def _add_comment_removal(route: Route) -> None:

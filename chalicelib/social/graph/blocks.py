@@ -57,13 +57,14 @@ def _copy(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str
         (other_id, "blocked_by", owner_id, MAX_BLOCKED_BY),
     )
     for user_id, field, them, most in sides:
-        if not users.find_one({"_id": user_id}, {"_id": 1}, session=session):
-            are_both = False
+        has_room = [{field: them}, {f"{field}.{most - 1}": {"$exists": False}}]
+        change = {"$addToSet": {field: them}}
+        this: Document = {"_id": user_id}
+        if users.update_one({**this, "$or": has_room}, change, session=session).matched_count:
             continue
-        is_full = {"_id": user_id, f"{field}.{most - 1}": {"$exists": True}, field: {"$ne": them}}
-        if users.find_one(is_full, {}, session=session):
+        if users.find_one(this, {"_id": 1}, session=session):
             raise TooManyBlocked
-        users.update_one({"_id": user_id}, {"$addToSet": {field: them}}, session=session)
+        are_both = False
     return are_both
 
 

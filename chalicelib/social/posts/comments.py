@@ -240,7 +240,7 @@ def _older(
 ) -> list[OlderComment]:
     where: Document = {"post_id": post_id}
     if after:
-        where |= newer_than(after, "ts", "id")
+        where |= newer_than(after, "id")
     order = list(BY_TIME.items())
     return list(OLDER_COMMENTS.of(database).find(where).sort(order).limit(limit))
 
@@ -283,7 +283,7 @@ def _count(
     """Return, by post id, the number of comments that blocks hide from a reader."""
     held: list[Document] = [
         {"$match": {"_id": {"$in": post_ids}}},
-        {"$project": {"by": "$comments.by.id", "who": _among("$comments.by.id")}},
+        {"$project": {"by": "$comments.by.id", "who": _BLOCKED_AUTHORS}},
         {"$project": {"count": {"$size": {"$filter": {"input": "$by", "cond": _IS_HIDDEN}}}}},
     ]
     # By the index of authors: a post may have any number of comments by others.
@@ -319,9 +319,6 @@ def _count(
     return counts
 
 
+_BLOCKED_AUTHORS: Document = {"$setIntersection": ["$comments.by.id", "$$blocked"]}
 # `$who` has only the blocked authors on the post: `$in` searches it once for each comment.
 _IS_HIDDEN = {"$in": ["$$this", "$who"]}
-
-
-def _among(ids: str) -> Document:
-    return {"$setIntersection": [ids, "$$blocked"]}

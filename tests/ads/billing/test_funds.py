@@ -31,6 +31,7 @@ from tests.ads.support.movements import (
     settle,
     status,
 )
+from tests.comments.stores.test_indexes import Explained
 from tests.support.clock import Clock
 
 SUMMER = "mercedes:summer"
@@ -204,6 +205,26 @@ def test_funds_that_campaigns_have_taken_on_cannot_be_withdrawn(runtime: Runtime
         withdraw(81)
     withdraw(80)
     assert accounts.get(runtime.database, ACCOUNT)["balance_micros"] == 20 * PRICE
+
+
+def test_the_search_for_money_at_rest_reads_no_campaign_without_money(runtime: Runtime) -> None:
+    credit(runtime, 400 * PRICE)
+    campaign(runtime, 100)
+    lifecycle.deactivate(runtime.database, SPRING)
+    rows = runtime.database["ad.campaign"]
+    spent = rows.find_one({"_id": SPRING}) or {}
+    spent["balance"] |= {"available_micros": 0, "released_micros": 0}
+    rows.insert_many([{**spent, "_id": f"mercedes:spent-{each}"} for each in range(50)])
+
+    with Explained(runtime.database, "ad") as explained:
+        assert funds.take_back(runtime.database, runtime.now()) == 1
+
+    (search,) = (
+        each
+        for each in explained.queries
+        if each["command"].get("filter", {}).keys() >= {"status", "balance.available_micros"}
+    )
+    assert search["docsExamined"] == 1
 
 
 def test_a_paused_campaign_s_money_is_its_advertiser_s_again(

@@ -11,6 +11,7 @@ import pytest
 from chalice.local import LocalChalice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from app import create_app
 from chalicelib.analytics import jobs
@@ -67,6 +68,27 @@ def asked(publisher: Client, group: str, name: str) -> list[dict[str, Any]]:
 
 def remove(publisher: Client, group: str, name: str) -> int:
     return publisher.delete(f"/stats/{SITE}?{group}={quote(name, safe='')}").status
+
+
+@settings(max_examples=2_000)
+@given(ADDRESSES)
+def test_a_path_as_a_report_shows_it_names_itself(address: str) -> None:
+    path = paths.find(address)
+    if path is not None:
+        assert TypeAdapter(paths.PathName).validate_python(path) == path
+
+
+@pytest.mark.parametrize("address", ["/%3F%CC%87spam", "/%FE%CC%81"])
+def test_a_page_whose_name_has_a_mark_behind_an_escape_is_found_and_removed(
+    runtime: Runtime, publisher: Client, address: str
+) -> None:
+    site(runtime)
+    count(runtime, view(1, NOON, paths.clean(address)))
+    ((group, name),) = (each for each in names(publisher) if each[0] == "path")
+
+    assert len(asked(publisher, group, name)) == 1
+    assert remove(publisher, group, name) == 204
+    assert asked(publisher, group, name) == []
 
 
 @settings(

@@ -1,6 +1,8 @@
 """Comparisons of a file with a site: votes and reactions, by their sums and by their people."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from chalicelib.runtime import Runtime
 from tests.comments.importing.support.reading import comments
 from tests.comments.support.discussion import PUBLISHER, Discussion, Layout
 from tests.comments.support.importing import bring, brought, comment, everything, exported, thread
+from tests.support.clock import Clock
 from tests.support.http_client import Client
 
 VOTED: dict[str, Any] = {"ups": 3, "downs": 1, "votes": (("eve", 1), ("joe", -1))}
@@ -72,6 +75,40 @@ def test_reactions_differ_where_a_file_has_them(
     file = (thread(), comment("1", own={**later, "seq": 1}))
 
     assert dict(compared(runtime, *file, name="plaza").different) == different
+
+
+def test_a_faultless_import_has_no_differences_although_it_changed_some_comments(
+    runtime: Runtime, clock: Clock
+) -> None:
+    """Each comment of the file stays out or comes over changed, as docs/imports.md says."""
+    later = runtime.now() + timedelta(days=1)
+    file: list[Item] = [
+        thread(),
+        comment("1"),
+        comment("no-parent", 1, parent="nowhere"),
+        comment("no-root", 2, parent="nowhere", root="nor-here"),
+        comment("below", 3, parent="no-parent"),
+        replace(comment("later"), posted=later, edited=later),
+        replace(comment("empty"), text=" "),
+        comment("1", 4),
+        thread("no address", url=None),
+        comment("elsewhere", thread="no address"),
+    ]
+    done = bring(runtime, file)
+    clock.advance(hours=1)
+
+    found = compared(runtime, *file, name="isso")
+
+    assert done["counts"]["unknown_parent"] == 2
+    assert (found.same, found.left, dict(found.different)) == (5, 3, {})
+
+
+def test_a_reply_that_lost_its_parent_is_told(runtime: Runtime) -> None:
+    brought(runtime, comment("1"), comment("2", 1))
+
+    found = compared(runtime, thread(), comment("1"), comment("2", 1, parent="1"), name="isso")
+
+    assert dict(found.different) == {"parent": 1}
 
 
 @pytest.mark.parametrize("end", ["moved", "deleted"])

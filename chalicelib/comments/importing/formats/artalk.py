@@ -5,8 +5,8 @@ from typing import BinaryIO
 
 from chalicelib.comments.importing.formats.cleaning import (
     author_of,
+    id_or_none,
     is_true,
-    key_of,
     line_of,
     number_of,
     page_key_of,
@@ -16,19 +16,16 @@ from chalicelib.comments.importing.formats.cleaning import (
 from chalicelib.comments.importing.formats.comments_json import (
     Record,
     Threads,
-    every_record,
     id_and_time,
-    items_of,
     markdown_or_html,
+    parse_records,
 )
 from chalicelib.comments.importing.shapes import ImportedComment, Item
 
 
 def parse(stream: BinaryIO) -> Iterator[Item]:
     """Yield the comments of an export, each page before its first comment."""
-    threads = Threads()
-    for found in every_record(stream):
-        yield from items_of(found, lambda record: _items(record, threads))
+    return parse_records(stream, _items)
 
 
 def _items(record: Record, threads: Threads) -> Iterator[Item]:
@@ -44,11 +41,10 @@ def _items(record: Record, threads: Threads) -> Iterator[Item]:
 
 def _comment(record: Record, thread: str) -> ImportedComment:
     key, posted = id_and_time(record.get("id"), record.get("created_at"))
-    parent = key_of(record.get("rid"))
     return ImportedComment(
         thread=thread,
         key=key,
-        parent=None if parent in {"", "0"} else parent,
+        parent=id_or_none(record.get("rid")),
         posted=posted,
         # A vote changes the time of the last update, too.
         edited=None,

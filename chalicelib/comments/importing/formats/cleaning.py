@@ -50,6 +50,12 @@ def key_of(value: Any) -> str:
     return line_of(value)
 
 
+def id_or_none(value: Any) -> str | None:
+    """Return an id as a text; None for 0 or an empty value, which mean no id."""
+    key = key_of(value)
+    return None if key in {"", "0"} else key
+
+
 def page_key_of(address: Any) -> str:
     """Return the key of a page: its address, or the hash of a long address."""
     text = text_of(address)

@@ -65,6 +65,15 @@ def every_record(stream: BinaryIO) -> Iterator[JsonPart]:
     return every_value(file, {("*",) if file.next_character() == "[" else ()})
 
 
+def parse_records(
+    stream: BinaryIO, make: Callable[[Record, "Threads"], Iterator[Item]]
+) -> Iterator[Item]:
+    """Yield the items of every record of a file; raises BrokenFile for an empty file."""
+    threads = Threads()
+    for found in every_record(stream):
+        yield from items_of(found, lambda record: make(record, threads))
+
+
 def id_and_time(key: Any, posted: Any) -> tuple[str, datetime]:
     """Return the id of a comment and the time of its posting; raises Unusable without them."""
     name, moment = key_of(key), moment_of(posted)

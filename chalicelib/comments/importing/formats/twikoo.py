@@ -16,9 +16,8 @@ from chalicelib.comments.importing.formats.cleaning import (
 from chalicelib.comments.importing.formats.comments_json import (
     Record,
     Threads,
-    every_record,
     id_and_time,
-    items_of,
+    parse_records,
 )
 from chalicelib.comments.importing.shapes import ImportedAuthor, ImportedComment, Item
 from chalicelib.foreign.html_markdown import markdown_of
@@ -27,9 +26,7 @@ from chalicelib.foreign.moments import moment_of
 
 def parse(stream: BinaryIO) -> Iterator[Item]:
     """Yield the comments of an export, each page before its first comment."""
-    threads = Threads()
-    for found in every_record(stream):
-        yield from items_of(found, lambda record: _items(record, threads))
+    return parse_records(stream, _items)
 
 
 def _items(record: Record, threads: Threads) -> Iterator[Item]:

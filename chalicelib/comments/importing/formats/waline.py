@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from chalicelib.comments.importing.formats.cleaning import (
     author_of,
-    key_of,
+    id_or_none,
     number_of,
     page_key_of,
     text_of,
@@ -59,12 +59,12 @@ def _comment(record: Record, thread: str) -> ImportedComment:
     return ImportedComment(
         thread=thread,
         key=key,
-        parent=_parent(record.get("pid")) or _parent(record.get("rid")),
+        parent=id_or_none(record.get("pid")) or id_or_none(record.get("rid")),
         posted=posted,
         # A vote changes the time of the last update, too.
         edited=None,
         author=author_of(
-            record.get("nick"), account=_parent(record.get("user_id")), email=record.get("mail")
+            record.get("nick"), account=id_or_none(record.get("user_id")), email=record.get("mail")
         ),
         text=_ANSWERED.sub("", markdown_or_html(record.get("comment")), count=1)
         if record.get("pid")
@@ -74,15 +74,9 @@ def _comment(record: Record, thread: str) -> ImportedComment:
         downs=0,
         votes=(),
         # Waline deletes a comment with its direct replies, but leaves the replies to these.
-        root=_parent(record.get("rid")),
+        root=id_or_none(record.get("rid")),
     )
 
 
 def _first(record: Record, *names: str) -> Any:
     return next((record[each] for each in names if record.get(each)), None)
-
-
-def _parent(value: Any) -> str | None:
-    """Return an id as a text; None for 0 or an empty value, which mean no id."""
-    key = key_of(value)
-    return None if key in {"", "0"} else key

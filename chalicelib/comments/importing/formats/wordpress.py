@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from chalicelib.comments.importing.formats.cleaning import (
     author_of,
+    id_or_none,
     key_of,
     line_of,
     page_key_of,
@@ -125,7 +126,7 @@ def _comment(element: Element, page: _Page) -> ImportedComment | Skipped:
     if posted is None:
         return skip("no_time", where, text)
     is_deleted = state == "deleted"
-    account = _named(element.text_of("wp:comment_user_id"))
+    account = id_or_none(element.text_of("wp:comment_user_id"))
     author = author_of(
         page.html(element.text_of("wp:comment_author")),
         account=account and account_of(page.get("link"), account),
@@ -134,7 +135,7 @@ def _comment(element: Element, page: _Page) -> ImportedComment | Skipped:
     return ImportedComment(
         thread=page.key or "",
         key=key,
-        parent=_named(element.text_of("wp:comment_parent")),
+        parent=id_or_none(element.text_of("wp:comment_parent")),
         posted=posted,
         edited=None,
         author=None if is_deleted else author,
@@ -164,9 +165,3 @@ def _posted(element: Element, page: _Page) -> datetime | None:
         or moment_of(element.text_of("wp:comment_date"), page.offset)
         or page.posted
     )
-
-
-def _named(number: str) -> str | None:
-    """Return an id as a text; None for 0 or an empty value, which mean no id."""
-    key = key_of(number)
-    return None if key in {"", "0"} else key

@@ -128,6 +128,12 @@ class ActionCommentsAnswer(TypedDict):
         ),
     ]
     next: Next
+    read_as: NotRequired[
+        Annotated[
+            Literal["moderator"],
+            Field(description="Present if the caller reads them by the role alone; audited."),
+        ]
+    ]
 
 
 class ActionReactionAnswer(TypedDict):

@@ -136,30 +136,30 @@ def remove(database: Database[Document], action_id: str) -> None:
     EVENTS.of(database).delete_many({"action_id": action_id})
 
 
-def list_comments(
-    runtime: Runtime, action_id: str, caller: Principal, query: PageQuery
+def page(
+    runtime: Runtime, action_id: str, caller_id: str, query: PageQuery, *, hides_blocked: bool
 ) -> ActionCommentsAnswer:
-    """Return a page of an action's comments, oldest first.
+    """Return a page of an action's comments, oldest first; the caller has checked its access.
 
-    A page omits comments across a block, and may be short before the end; `next` is None at the
-    end. Raises UnknownAction if the caller may not see the action.
+    Blocks may make a page short before the end; `next` is None at the end.
     """
     database = runtime.database
     cursors = Cursors(f"action-comments:{action_id}", runtime.settings.signing_keys)
     start = parse_position(cursors.position(query))
-    actions.find_visible(database, action_id, caller)
 
     def fetch(after: ListPosition | None, count: int) -> list[ListEntry[PostComment]]:
         where: Document = {"action_id": action_id, "type": "comment"}
         if after:
-            where |= newer_than(after, "ts", "_id")
+            where |= newer_than(after, "_id")
         found = EVENTS.of(database).find(where).sort(BY_TIME).limit(count)
         return [
             ListEntry(ListPosition(each["ts"], each["_id"]), _comment_of(each)) for each in found
         ]
 
     def show(found: list[PostComment]) -> list[PostComment | None]:
-        reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
+        if not hides_blocked:
+            return list(found)
+        reader = following.reader(database, caller_id, {each["by"]["id"] for each in found})
         return [comment if may_see_comment(reader, comment) else None for comment in found]
 
     shown, last = paging.fill_page(runtime, query.limit, start, fetch, show)

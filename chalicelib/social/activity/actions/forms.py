@@ -40,6 +40,16 @@ class NewReaction(Input):
     kind: ReactionKind
 
 
+class ActionCommentsQuery(PageQuery):
+    """The query of the comments on an action."""
+
+    blocked: bool = Field(
+        default=False,
+        description="Also the comments that blocks hide, for the action's actor alone, who can "
+        "delete them.",
+    )
+
+
 class ReactionsQuery(PageQuery):
     """The query of a page of reactions."""
 

@@ -135,7 +135,7 @@ def list_all(
     def fetch(after: ListPosition | None, limit: int) -> list[ListEntry[StoredActionEvent]]:
         where: Document = {"action_id": action_id, "type": "reaction", **of_kind}
         if after:
-            where |= newer_than(after, "ts", "_id")
+            where |= newer_than(after, "_id")
         found = EVENTS.of(database).find(where).sort(BY_TIME).limit(limit)
         return [ListEntry(ListPosition(each["ts"], each["_id"]), each) for each in found]
 

@@ -1,9 +1,15 @@
 """Comments on actions are deleted by whoever may."""
 
+from typing import Any
+
 import pytest
 
 from chalicelib.social.activity.actions import actions
 from tests.social.activity.support.office import Office
+
+
+def audits(caplog: pytest.LogCaptureFixture) -> list[Any]:
+    return [each.fields for each in caplog.records if each.getMessage() == "audit"]  # type: ignore[attr-defined]
 
 
 def delete(office: Office, caller: str, action: str, comment: str, *roles: str) -> str | None:
@@ -31,6 +37,37 @@ def test_its_author_the_actor_and_a_moderator_delete_a_comment(
     assert office.stored(action)["comment_count"] == 1
     office.workers.drain()
     assert office.standing(action, ["ann", "bob", "dan"]) == ranks
+
+
+def test_what_a_block_hides_from_the_actor_they_can_read_and_delete(office: Office) -> None:
+    action = office.tell("ann", "restricted", audience=["bob", "dan"])
+    kind, abuse = office.comment("dan", action, "Kind"), office.comment("bob", action, "Abuse")
+    office.client.as_("ann").put("/users/me/blocked/bob")
+    path = f"/actions/{action}/comments"
+
+    assert [each["id"] for each in office.client.as_("ann").get(path).json["comments"]] == [kind]
+    hidden = office.client.as_("ann").get(f"{path}?blocked=true").json
+    assert sorted(each["id"] for each in hidden["comments"]) == sorted([kind, abuse])
+    assert "read_as" not in hidden
+    assert office.client.as_("dan").get(f"{path}?blocked=true").code == "forbidden"
+
+    assert delete(office, "ann", action, abuse) is None
+
+
+def test_a_moderator_lists_the_comments_on_an_action_that_is_not_for_them_and_is_audited(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    action = office.tell("ann", "restricted", audience=["bob"])
+    made = office.comment("bob", action, "Abuse")
+    office.client.as_("mod", roles=["social_moderator"]).put("/users/me/blocked/bob")
+    path = f"/actions/{action}/comments"
+
+    read = office.client.as_("mod", roles=["social_moderator"]).get(path).json
+
+    assert ([each["id"] for each in read["comments"]], read["read_as"]) == ([made], "moderator")
+    assert office.client.as_("mod").get(path).code == "unknown_action"
+    (line,) = audits(caplog)
+    assert line["details"] == {"read_as": "moderator"}
 
 
 def test_nobody_else_deletes_a_comment_on_an_action(office: Office) -> None:
