@@ -6,7 +6,7 @@ import re
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
@@ -92,6 +92,24 @@ class HttpAnswer(NamedTuple):
     body: bytes
 
 
+# Answers before the answer, such as early hints (103), that one call may get.
+_MOST_INTERIM = 10
+
+
+class _FinalAnswer(http.client.HTTPResponse):
+    """The answer behind those of 102 and 103, which `http.client` would take for it."""
+
+    def begin(self) -> None:
+        """Read the status and the headers; raises HTTPException after too many interim answers."""
+        for _ in range(_MOST_INTERIM):
+            super().begin()
+            if not http.HTTPStatus.SWITCHING_PROTOCOLS < self.status < http.HTTPStatus.OK:
+                return
+            # Without headers, it reads on.
+            self.headers = None  # type: ignore[assignment]
+        raise http.client.HTTPException("too many interim answers")
+
+
 class PublicConnection(http.client.HTTPSConnection):
     """A TLS connection to a server of the public internet, and never to a private address.
 
@@ -108,7 +126,7 @@ class PublicConnection(http.client.HTTPSConnection):
         addresses = [str(address[0]) for *_, address in found]
         if not all(map(is_public, addresses)):
             raise ConnectionRefusedError("the host has an address that is not public")
-        self.sock = socket.create_connection((addresses[0], self.port), CONNECT_SECONDS)
+        self.sock = self._open(addresses)
         secured = ssl.create_default_context().wrap_socket(
             self.sock, server_hostname=self.host, do_handshake_on_connect=False
         )
@@ -117,6 +135,16 @@ class PublicConnection(http.client.HTTPSConnection):
         if self.is_over():
             raise TimeoutError
         secured.do_handshake()
+
+    def _open(self, addresses: Sequence[str]) -> socket.socket:
+        """Return a connection to the first address that takes one; raises OSError."""
+        *others, last = dict.fromkeys(addresses)
+        for address in others:
+            if self.is_over():
+                raise TimeoutError
+            with suppress(OSError):
+                return socket.create_connection((address, self.port), CONNECT_SECONDS)
+        return socket.create_connection((last, self.port), CONNECT_SECONDS)
 
 
 # IPv6 has public addresses in this range alone (IANA, IPv6 Global Unicast Address Assignments). The
@@ -244,7 +272,9 @@ def _connection(
     by_scheme = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
     kind = opens or by_scheme
     # Without a port, `kind` would read the end of an IPv6 address as a port.
-    return kind(str(url.hostname), url.port or kind.default_port, timeout=CONNECT_SECONDS)
+    made = kind(str(url.hostname), url.port or kind.default_port, timeout=CONNECT_SECONDS)
+    made.response_class = _FinalAnswer
+    return made
 
 
 def _exchange(

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,8 +10,9 @@ from zoneinfo import ZoneInfo
 
 # The byte order mark: without it, spreadsheets decode a file in the code page of their machine.
 _UTF_8_MARK = "\ufeff"
-# OWASP, "CSV Injection"; Japanese spreadsheets also read the full-width signs as formulas.
-_FORMULAIC = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# OWASP, "CSV Injection"; Japanese spreadsheets also read the full-width signs as formulas. Where
+# the decimal sign is a comma, spreadsheets begin a cell behind a semicolon.
+_FORMULA = re.compile("(\\A|[;\t])([=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], tz: str) -> str:
@@ -30,5 +32,6 @@ def as_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], tz: str) -
 def _cell(value: Any, zone: ZoneInfo) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(zone).isoformat()
-    is_formula = isinstance(value, str) and value.startswith(_FORMULAIC)
-    return f"'{value}" if is_formula else value
+    if not isinstance(value, str):
+        return value
+    return _FORMULA.sub(r"\1'\2", value)

@@ -89,6 +89,21 @@ def has_balanced_directions(text: str) -> bool:
     return not is_open
 
 
+def balance_directions(text: str) -> str:
+    """Return a foreign text without the direction controls that are not closed, or close nothing.
+
+    Windows copies U+202A in front of paths, and a cut leaves controls open.
+    """
+    is_open: list[tuple[int, str]] = []
+    kept: set[int] = set()
+    for control in _DIRECTIONS.finditer(text):
+        if control[0] in _CLOSED_BY:
+            is_open.append((control.start(), _CLOSED_BY[control[0]]))
+        elif is_open and is_open[-1][1] == control[0]:
+            kept |= {is_open.pop()[0], control.start()}
+    return _DIRECTIONS.sub(lambda found: found[0] if found.start() in kept else "", text)
+
+
 def normalise(text: str) -> str:
     """Return a text in Normalization Form C; compatibility ideographs stay unchanged."""
     if text.isascii():

@@ -273,7 +273,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _environment() -> Mapping[str, str]:
     """Return the settings: without the address of a database, those of a running local server."""
-    uri = None if "PLAZA_MONGODB_URI" in os.environ else uri_of_running(FOLDER / "mongodb")
+    uri = None if os.environ.get("PLAZA_MONGODB_URI") else uri_of_running(FOLDER / "mongodb")
     if uri is None:
         return os.environ
     print("script/plaza: PLAZA_MONGODB_URI is not set: for script/server here", file=sys.stderr)

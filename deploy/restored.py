@@ -127,10 +127,13 @@ def restore(
 def _renew_event_ids(runtime: Runtime, since: datetime) -> None:
     """Give the events of all webhooks other ids from now on.
 
-    Versions count anew after the point, so that receivers would take new events for repeats.
+    Versions count anew after the point, so that receivers would take new events for repeats. A
+    second restore to the same point begins a further epoch, a repeat of this command does not.
     """
-    epoch = f"-{int(since.timestamp()):x}"
-    HOOKS.of(runtime.database).update_many({}, {"$set": {"epoch": epoch}})
+    point = f"-{int(since.timestamp()):x}"
+    here = {"epoch": {"$not": {"$regex": f"^{point}-"}}}
+    epoch = f"{point}-{int(runtime.now().timestamp()):x}"
+    HOOKS.of(runtime.database).update_many(here, {"$set": {"epoch": epoch}})
 
 
 def _skip_letters(runtime: Runtime, since: datetime) -> int:

@@ -222,3 +222,53 @@ def test_a_connection_is_closed_when_its_answer_is_too_long() -> None:
                 assert isinstance(error, http.client.HTTPException)
                 connection.settimeout(BUSY_SECONDS)
                 assert sent.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "status"),
+    [
+        (["103 Early Hints"], "200 OK", 200),
+        (["102 Processing"], "204 No Content", 204),
+        (["100 Continue", *["103 Early Hints"] * 9], "500 Down", 500),
+        (["103 Early Hints"] * 10, "200 OK", None),
+    ],
+)
+def test_an_answer_is_the_one_behind_interim_answers(
+    before: list[str], answer: str, status: int | None
+) -> None:
+    heads = [f"HTTP/1.1 {each}\r\nLink: </a.css>\r\n\r\n" for each in before]
+    sent = "".join(heads) + f"HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = urlsplit(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        request = outgoing.HttpRequest(url, "GET", "/", "", {})
+        with ThreadPoolExecutor() as calls:
+            call = calls.submit(outgoing.ask, outgoing.Way(), request, BUSY_SECONDS, most_bytes=10)
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(sent.encode())
+                error = call.exception()
+
+    if status is None:
+        assert isinstance(error, http.client.HTTPException)
+    else:
+        assert call.result().status == status
+
+
+def test_of_a_host_s_addresses_the_first_that_takes_a_connection_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A host whose IPv6 does not work is reached, as browsers reach it."""
+    addresses = ["2606:4700::1111", "1.1.1.1"]
+    found = [(0, 0, 0, "", (each, 443)) for each in addresses]
+    tried: list[str] = []
+
+    def connect(address: tuple[str, int], _seconds: float) -> socket.socket:
+        tried.append(address[0])
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    with pytest.raises(ConnectionRefusedError):
+        outgoing.PublicConnection("shop.example", 443).connect()
+
+    assert tried == addresses

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import pymongo
 from bson.codec_options import CodecOptions
-from pymongo import IndexModel, MongoClient, WriteConcern
+from pymongo import IndexModel, MongoClient, ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 from pymongo.command_cursor import CommandCursor
@@ -142,9 +142,7 @@ def connect(settings: Settings) -> Database[Document]:
         maxAdaptiveRetries=CONNECTION_RETRIES,
         maxPoolSize=settings.max_pool_size,
         maxIdleTimeMS=MAX_IDLE_MS,
-        # Whatever the address says: transactions and reads after writes need the primary, and a
-        # write is repeated after a failover.
-        readPreference="primary",
+        # Whatever the address says: a write is repeated after a failover.
         retryReads=True,
         retryWrites=True,
     )
@@ -202,6 +200,8 @@ def open_database(client: MongoClient[Document], name: str) -> Database[Document
         codec_options=CodecOptions(tz_aware=True, tzinfo=UTC),
         write_concern=WriteConcern("majority"),
         read_concern=ReadConcern("local"),
+        # Whatever the address says: reads after writes need the primary.
+        read_preference=ReadPreference.PRIMARY,
     )
 
 
@@ -219,6 +219,7 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
                 work,
                 read_concern=ReadConcern("snapshot"),
                 write_concern=WriteConcern("majority"),
+                read_preference=ReadPreference.PRIMARY,
             )
         except PyMongoError as error:
             if error.timeout:

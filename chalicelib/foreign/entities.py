@@ -3,7 +3,7 @@
 import html
 import re
 
-from chalicelib.texts import drop_controls
+from chalicelib.texts import balance_directions, drop_controls
 
 # 1,000 digits: more than any character needs, and fewer than the 4,300 that `int` still takes.
 _TOO_LONG = re.compile("&#[0-9]{1000,};?")
@@ -19,4 +19,5 @@ def unescape(text: str) -> str:
 def plain_line(html_text: str, most: int) -> str:
     """Return HTML as plain text on one line, cut to `most` characters."""
     plain = unescape(_TAG.sub("", html_text))
-    return str(drop_controls(" ".join(plain.split())))[:most].rstrip()
+    line = str(drop_controls(" ".join(plain.split())))[:most]
+    return balance_directions(line).rstrip()

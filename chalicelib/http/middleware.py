@@ -47,6 +47,7 @@ CORS = CORSConfig(
 # On every answer, the gateway's own included; a route may replace Cache-Control. `nosniff` stops
 # guesses at the media type.
 SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_A_YEAR_SECONDS = 365 * 24 * 60 * 60
 _KEPT_BY_NOBODY = "private, no-store"
 
 
@@ -58,7 +59,8 @@ def install(app: Chalice, settings: Settings, outage: Outage) -> None:
     # `Binary` encodes itself. Chalice would check this list twice a call, for 6 µs, and refuse
     # callers without `Accept`.
     app.api.binary_types = []
-    headers_of = _Headers(settings.allowed_origins)
+    is_https = settings.public_url.startswith("https:")
+    headers_of = _Headers(settings.allowed_origins, is_https=is_https)
 
     def to_answer(event: ChaliceRequest, problem: Problem) -> Response:
         if not _is_navigation(app, event):
@@ -157,13 +159,16 @@ class _Headers:
     - any other call: the route's own; without any, not stored.
     """
 
-    def __init__(self, allowed_origins: tuple[str, ...]) -> None:
+    def __init__(self, allowed_origins: tuple[str, ...], *, is_https: bool) -> None:
         self._allowed = allowed_origins
         self._fixed = {**SAFE_HEADERS, **CORS.get_access_control_headers()}
         # A cached answer to an anonymous call must not reach a caller with a token.
         self._fixed["Vary"] = "Authorization, Origin" if allowed_origins else "Authorization"
         if allowed_origins:
             self._fixed["Access-Control-Allow-Credentials"] = "true"
+        if is_https:
+            # A browser that was here never asks without TLS again, on whatever network.
+            self._fixed["Strict-Transport-Security"] = f"max-age={_A_YEAR_SECONDS}"
 
     def __call__(
         self, asked: Mapping[str, str], answered: Mapping[str, str | list[str]]

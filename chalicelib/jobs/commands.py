@@ -6,6 +6,7 @@ from typing import Any
 
 from chalice.app import Chalice
 
+from chalicelib.jobs.schedules import quoting_nothing
 from chalicelib.runtime import Runtime
 
 Arguments = Mapping[str, Any]
@@ -47,7 +48,9 @@ def run_command(runtime: Runtime, commands: tuple[Command, ...], event: Any) -> 
     named = event.get("command") if isinstance(event, dict) else None
     for command in commands:
         if command.name == named:
-            return command.run(runtime, _arguments(command, event))
+            arguments = _arguments(command, event)
+            with quoting_nothing():
+                return command.run(runtime, arguments)
     known = ", ".join(command.name for command in commands)
     missing = "the event has no command" if named is None else f"there is no command {named!r}"
     raise InvalidCommand(f"{missing}; the commands are {known}")

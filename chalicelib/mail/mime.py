@@ -40,6 +40,8 @@ def message_of(letter: PostedLetter, sender: str) -> bytes:
         "To": letter.to,
         "Subject": letter.subject,
         "Content-Language": letter.language,
+        # RFC 3834: no out-of-office program answers.
+        "Auto-Submitted": "auto-generated",
     }
     if letter.stop_url:
         heads["List-Unsubscribe"] = f"<{letter.stop_url}>"

@@ -15,7 +15,10 @@ def resend_overdue(runtime: Runtime) -> None:
 
 def tend_catalogue(runtime: Runtime) -> None:
     """Send the messages of overdue jobs again, and refresh search words made by older rules."""
-    run_steps(runtime, {"jobs": resend_overdue, "words": indexing.refresh})
+    run_steps(
+        runtime,
+        {"jobs": resend_overdue, "words": indexing.refresh, "assets": indexing.count_assets},
+    )
 
 
 def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:

@@ -16,7 +16,8 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.webhooks import hooks, sending
 from chalicelib.webhooks.errors import UnknownDelivery
-from chalicelib.webhooks.kinds import TRIAL, EventKindName, body_of
+from chalicelib.webhooks.hooks import Listener
+from chalicelib.webhooks.kinds import ONCE, TRIAL, EventKindName, body_of
 from chalicelib.webhooks.messages import SendEvent
 from chalicelib.webhooks.rows import DELIVERIES, HOOKS, KEPT, OWED, Delivery, Hook
 
@@ -61,12 +62,17 @@ def make(runtime: Runtime, site: str, events: Iterable[NewEvent]) -> None:
     Existing deliveries stay.
     """
     rows = [
-        _new(runtime, site, each.id, event._replace(id=f"{event.id}{each.epoch}"))
+        _new(runtime, site, each.id, event._replace(id=_id_in_epoch(event, each)))
         for event in events
         for each in hooks.listening(runtime, site)
         if event.kind in each.kinds
     ]
     _store(runtime, rows)
+
+
+def _id_in_epoch(event: NewEvent, hook: Listener) -> str:
+    """Return the id of an event; only ids that count something begin anew after a restore."""
+    return event.id if event.kind in ONCE else f"{event.id}{hook.epoch}"
 
 
 def try_hook(runtime: Runtime, hook: Hook) -> str:

@@ -77,6 +77,9 @@ def register(
     """
     check_address(runtime, wanted.url)
     secret, now = signatures.new_secret(runtime), runtime.now()
+    rows = HOOKS.of(runtime.database)
+    # Every hook of before a restore has its epoch.
+    others = rows.find_one({"epoch": {"$exists": True}}, {"epoch": 1})
     hook: Hook = {
         "_id": hook_id or new_id(now, runtime.random),
         "site": site,
@@ -90,7 +93,8 @@ def register(
         "quiet_until": None,
         "by": by,
     }
-    rows = HOOKS.of(runtime.database)
+    if others is not None:
+        hook["epoch"] = others["epoch"]
     # Another call may take a slot first, at most once for each slot.
     for _ in range(MAX_HOOKS):
         taken = {each["slot"] for each in rows.find({"site": site}, {"slot": 1})}

@@ -23,6 +23,8 @@ BuyerKind = Literal["order.paid", "order.shipped", "order.cancelled", "order.ref
 OrderKind = Literal[BuyerKind, "order.refund_failed"]
 PageKind = Literal["page.published", "page.unpublished"]
 # The kinds that a hook chooses.
+# Steps that an order takes once: their ids have no number.
+ONCE = frozenset[str]({"order.paid", "order.shipped", "order.cancelled"})
 Kind = CommentKind | OrderKind | PageKind
 # A trial comes to its hook whatever the hook chose.
 TRIAL: Literal["webhook.trial"] = "webhook.trial"

@@ -1,10 +1,14 @@
 """Headers of every answer: origins, caches, preflights, HEAD, retirement."""
 
 import dataclasses
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from chalice.app import Chalice
+from chalice.local import LocalChalice
 
+from app import create_app
 from chalicelib.runtime import Runtime
 from tests.http.support.things import app_with_things
 from tests.support.http_client import Client
@@ -82,6 +86,21 @@ PATHS = ("/things", "/public", "/staff", "/crash", "/nothing", "/things?limit=0"
 def test_an_answer_is_taken_for_what_it_is(api: Client, path: str) -> None:
     for method in ("GET", "OPTIONS"):
         assert api.request(method, path).headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("public_url", "told"),
+    [("https://plaza.example/api", "max-age=31536000"), ("http://127.0.0.1:8000", None)],
+)
+def test_browsers_learn_to_insist_on_tls_where_there_is_tls(
+    runtime: Runtime, token: Callable[..., str], public_url: str, told: str | None
+) -> None:
+    settings = runtime.settings.model_copy(update={"public_url": public_url})
+    app = create_app(replace(runtime, settings=settings), LocalChalice)
+
+    answer = Client(app, token).get("/console/")
+
+    assert answer.headers.get("Strict-Transport-Security") == told
 
 
 @pytest.mark.parametrize("path", sorted({*PATHS} - {"/nothing"}))

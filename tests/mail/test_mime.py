@@ -31,6 +31,7 @@ def test_a_letter_names_its_sender_its_reader_and_its_language() -> None:
 
     heads = [letter[name] for name in ("From", "To", "Subject", "Content-Language")]
     assert heads == [SENDER, "ann@plaza.example", "Hello", "en"]
+    assert letter["Auto-Submitted"] == "auto-generated"
     assert (letter.get_content_type(), letter.get_content()) == ("text/plain", "Hello.\r\n")
 
 

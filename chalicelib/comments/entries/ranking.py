@@ -54,7 +54,7 @@ def rank_stages() -> list[Document]:
     return [
         {
             "$set": {
-                name: {"$cond": [gone, 0, {"$toInt": {"$let": {"vars": votes, "in": key}}}]}
+                name: {"$cond": [gone, 0, {"$toLong": {"$let": {"vars": votes, "in": key}}}]}
                 for name, key in keys.items()
             }
         }

@@ -41,7 +41,7 @@ from chalicelib.comments.mentions import Mention
 from chalicelib.comments.shapes import Author, Reason, State
 from chalicelib.instants import in_utc
 from chalicelib.people.names import acceptable
-from chalicelib.texts import Line, Url, drop_controls
+from chalicelib.texts import Line, Url, balance_directions, drop_controls
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 # Ends a text that the conversion cut to the bound.
@@ -218,7 +218,7 @@ def _text(text: str, lost: list[str]) -> str:
         lost.append("cut")
         whole = whole[: MAX_TEXT_CHARACTERS - len(_CUT)].rstrip() + _CUT
     try:
-        return _TEXT.validate_python(whole)
+        return _TEXT.validate_python(balance_directions(whole))
     except ValidationError as error:
         is_empty = not whole.strip()
         raise UnusablePart("empty" if is_empty else error.errors()[0]["type"]) from None
@@ -226,7 +226,7 @@ def _text(text: str, lost: list[str]) -> str:
 
 def _line(text: str) -> str | None:
     with contextlib.suppress(ValidationError):
-        return _LINE.validate_python(str(drop_controls(text))[:200])
+        return _LINE.validate_python(balance_directions(str(drop_controls(text))[:200]))
     return None
 
 

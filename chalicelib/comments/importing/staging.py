@@ -71,24 +71,29 @@ class Staging:
             THREADS.of(database).bulk_write([_insertion(row) for row in batch.threads])
         if batch.comments:
             done = STAGED.of(database).bulk_write([_insertion(row) for row in batch.comments])
-            kept = {*range(len(batch.comments))} - {*(done.upserted_ids or {})}
-            self._note_repeats(batch, sorted(kept))
+            there = {*range(len(batch.comments))} - {*(done.upserted_ids or {})}
+            repeats = self._repeats(batch, sorted(there))
+            for place in range(len(batch.comments)):
+                batch.end(place, is_repeat=place in repeats)
 
-    def _note_repeats(self, batch: "_Batch", kept: list[int]) -> None:
-        """Note the comments of a batch, by their places, whose id another part has.
+    def _repeats(self, batch: "_Batch", there: list[int]) -> set[int]:
+        """Return the comments of a batch, by their places, whose id another part has.
 
-        A former run that crashed may have staged the others.
+        A former run that crashed may have staged the others; that of an earlier release did so
+        without their parts.
         """
-        ids = [batch.comments[place]["_id"] for place in kept]
-        where = {"run": self._lease.read["run"], "_id": {"$in": ids}}
+        ids = [batch.comments[place]["_id"] for place in there]
+        where = {"run": self._lease.read["run"], "_id": {"$in": ids}, "part": {"$exists": True}}
         if not ids:
-            return
+            return set()
         rows = STAGED.of(self._runtime.database).find(where, {"part": 1})
         parts = {row["_id"]: row.get("part") for row in rows}
-        for place in kept:
-            row = batch.comments[place]
-            if parts.get(row["_id"]) != row.get("part"):
-                batch.note("id_again", batch.keys[place])
+        return {
+            place
+            for place in there
+            if parts.get(batch.comments[place]["_id"], batch.comments[place].get("part"))
+            != batch.comments[place].get("part")
+        }
 
 
 class _Batch:
@@ -99,8 +104,8 @@ class _Batch:
         self._left = left
         self.threads: list[StagedThread] = []
         self.comments: list[StagedComment] = []
-        # The ids of the comments in the file.
-        self.keys: list[str] = []
+        # The ids of the comments in the file, and the codes of their changes.
+        self._notes: list[tuple[str, list[str]]] = []
         self.counts: Counter[str] = Counter()
         self.samples: list[ImportSample] = []
         self.ballots = 0
@@ -144,10 +149,17 @@ class _Batch:
             self.note(unusable.reason, comment.key)
             return
         self.comments.append({**row, "part": number})
-        self.keys.append(comment.key)
+        self._notes.append((comment.key, lost))
         self.ballots += len(row["ballots"])
+
+    def end(self, place: int, *, is_repeat: bool) -> None:
+        """Count the changes of a comment by its place, or that it stays out as a repeat."""
+        key, lost = self._notes[place]
+        if is_repeat:
+            self.note("id_again", key)
+            return
         for reason in lost:
-            self._sample(reason, comment.key)
+            self._sample(reason, key)
 
     def _sample(self, reason: str, where: str) -> None:
         self.counts[f"reason {reason}"] += 1

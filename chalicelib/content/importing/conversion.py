@@ -26,7 +26,7 @@ from chalicelib.foreign.entities import plain_line
 from chalicelib.foreign.html_markdown import HARD_BREAK, MAX_HTML_CHARACTERS, markdown_of
 from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, normalise_keyword
 from chalicelib.people.names import acceptable
-from chalicelib.texts import has_balanced_directions, is_visible
+from chalicelib.texts import balance_directions, is_visible
 
 KINDS = {"post": "blog", "page": "page"}
 # An item in neither set of states becomes a draft.
@@ -146,7 +146,7 @@ def _text(item: WordPressItem, losses: list[str]) -> str:
         raise UnusablePage("empty")
     if len(text) > MAX_TEXT_CHARACTERS:
         raise UnusablePage("too_large")
-    return text
+    return balance_directions(text)
 
 
 def _absolute(page_url: str, url: str) -> str:
@@ -195,7 +195,7 @@ def _path(rules: PageRules, link: str) -> str:
 def _summary(item: WordPressItem, losses: list[str]) -> str | None:
     """Return the excerpt of a page. None: there is none, or Plaza cannot show it."""
     text = plain_line(item.excerpt, MAX_SUMMARY_CHARACTERS)
-    if text and not (is_visible(text) and has_balanced_directions(text)):
+    if text and not is_visible(text):
         losses.append("summary")
         return None
     return text or None

@@ -1,6 +1,6 @@
 """Counts of products by the values of facets, and by category."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chalicelib.database import Document
@@ -49,13 +49,19 @@ def count_facets(
     )
     # In one round trip: each part has an index of its own, as a query of its own would.
     unions = [{"$unionWith": {"coll": PRODUCTS.name, "pipeline": each}} for each in others]
-    rows: Any = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate([*first, *unions])
+    rows = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate([*first, *unions])
     parts = list(rows)
+    values = _values(parts)
+    counted = next((each["products"] for each in parts[0]["counted"]), 0)
+    return [_facet(name, values[name]) for name in declared if values.get(name)], counted
+
+
+def _values(parts: Iterable[Mapping[str, Any]]) -> dict[str, list[tuple[Any, int]]]:
+    """Return the counted values of each facet, from the parts of `count_facets`."""
     values: dict[str, list[tuple[Any, int]]] = {}
     for each in (value for part in parts for value in part["values"]):
         values.setdefault(each["_id"]["k"], []).append((each["_id"]["v"], each["products"]))
-    counted = next((each["products"] for each in parts[0]["counted"]), 0)
-    return [_facet(name, values[name]) for name in declared if values.get(name)], counted
+    return values
 
 
 def _counting(runtime: Runtime, where: Document, names: Iterable[str]) -> list[Document]:

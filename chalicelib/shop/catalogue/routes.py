@@ -1,5 +1,6 @@
 """Single products in the API: publishers write them, customers read active products."""
 
+from chalicelib.assets.errors import UnknownAsset
 from chalicelib.http import (
     Accepted,
     Created,
@@ -50,7 +51,14 @@ def _declare_write(route: Route) -> None:
         body_limit_bytes=BODY_LIMIT_BYTES,
         needs_version=True,
         tells_version=True,
-        raises=(UnknownShop, UnknownProduct, ProductChanged, SkuTaken, ProductTooLarge),
+        raises=(
+            UnknownShop,
+            UnknownProduct,
+            ProductChanged,
+            SkuTaken,
+            ProductTooLarge,
+            UnknownAsset,
+        ),
     )
     def put_product(
         request: Request, site: SiteId, product: ProductId, publisher: Publisher, body: NewProduct
@@ -62,6 +70,7 @@ def _declare_write(route: Route) -> None:
         """
         check_publisher(publisher, site)
         version = conditional.named_version(request)
+        writing.check_assets(request.runtime, site, product, body.assets, publisher)
         written = writing.put(request.runtime, site, product, body, version)
         answer, headers = product_answer(written.product), _tag(written.product)
         if not written.is_new:

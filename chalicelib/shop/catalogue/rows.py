@@ -49,7 +49,8 @@ class Product(TypedDict):
     `under` is derived: its places in lists, which are `/`, its type and tags (`of_type`, `of_tag`),
     its categories and their ancestors. So a list by any place is a single range of an index, in the
     order of price or time. `search_rules` is the version of the rules for the tokens in
-    `search`; products of release 0.3.0 lack it.
+    `search`; products of release 0.3.0 lack it. `counts_assets`: whether its assets count as used;
+    products with assets of earlier releases lack it.
     """
 
     _id: str
@@ -67,6 +68,7 @@ class Product(TypedDict):
     under: Annotated[list[str], AtMost(MAX_UNDER)]
     tags: Annotated[list[str], AtMost(MAX_TAGS)]
     assets: Annotated[list[str], AtMost(MAX_ASSETS)]
+    counts_assets: NotRequired[bool]
     search: Annotated[list[str], AtMost(MAX_STORED_TOKENS)]
     search_rules: NotRequired[int]
     added: datetime
@@ -79,6 +81,7 @@ class Product(TypedDict):
 _WITHIN = (("site", ASCENDING), ("state", ASCENDING))
 _BY_PRICE = (("price_micros", ASCENDING), ("_id", ASCENDING))
 
+WITH_ASSETS: Document = {"assets.0": {"$exists": True}}
 PRODUCTS = Collection(
     "shop.product",
     Product,
@@ -103,8 +106,9 @@ PRODUCTS = Collection(
         IndexModel([("details.$**", ASCENDING)]),
         IndexModel([("site", ASCENDING), ("search", "text")], default_language="none"),
         IndexModel([("site", ASCENDING), ("skus.sku", ASCENDING)]),
-        # For `indexing.refresh`.
+        # For `indexing.refresh`, and for `indexing.count_assets`.
         IndexModel([("search_rules", ASCENDING)]),
+        IndexModel([("counts_assets", ASCENDING)], partialFilterExpression=WITH_ASSETS),
     ),
     shard_key={"site": 1, "_id": 1},
 )

@@ -1,14 +1,16 @@
 """Whole writes of products, on the condition of their version, with search tokens."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pymongo.client_session import ClientSession
 
+from chalicelib.assets import pictures, uses
 from chalicelib.currencies import max_price_micros
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, VersionNeeded
+from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings, types
 from chalicelib.shop.catalogue import prices, skus
@@ -67,10 +69,11 @@ def put(  # noqa: PLR0913, PLR0917 - a product under its version, and the writes
 ) -> WrittenProduct:
     """Write a whole product, on the condition of its version. `version` None: a new product.
 
-    `beside` makes other writes in the same transaction.
+    `beside` makes other writes in the same transaction. The caller has checked new assets.
 
     Raises UnknownShop, InvalidRequest, SkuTaken, ProductTooLarge; for an existing product
-    VersionNeeded and ProductChanged; for a missing product with a version UnknownProduct.
+    VersionNeeded and ProductChanged; for a missing product with a version UnknownProduct; and
+    UnknownAsset for an asset that is deleted meanwhile.
     """
     details = types.check_details(new.type, new.details)
     lines = _lines(runtime, site, new.categories)
@@ -86,10 +89,37 @@ def put(  # noqa: PLR0913, PLR0917 - a product under its version, and the writes
         skus.take(runtime.database, claim, session)
         where = {"_id": product["_id"], "site": site}
         PRODUCTS.of(runtime.database).replace_one(where, product, upsert=True, session=session)
+        _count_assets(runtime, session, before, set(new.assets))
         beside(session)
         return WrittenProduct(product, before is None)
 
     return in_transaction(runtime.database, work)
+
+
+def _count_assets(
+    runtime: Runtime, session: ClientSession, before: Product | None, after: set[str]
+) -> None:
+    """Count the assets of a product as used in place of its former ones; raises UnknownAsset."""
+    held = set(before["assets"]) if before else set()
+    if before and not before.get("counts_assets"):
+        # An earlier release did not count them, and some may be gone.
+        after, held = after - set(uses.find_missing(runtime.database, held)), set()
+    pictures.change(runtime.database, session, held, after)
+
+
+def check_assets(
+    runtime: Runtime, site: str, product_id: str, asset_ids: Iterable[str], caller: Principal
+) -> None:
+    """Raise UnknownAsset unless the new pictures of a product are of sites that the caller edits.
+
+    A stored product keeps its pictures, whoever writes it.
+    """
+    if not (named := frozenset(asset_ids)):
+        return
+    this = {"_id": key_of(site, product_id), "site": site}
+    before = PRODUCTS.of(runtime.database).find_one(this, {"assets": 1})
+    added = named - frozenset(before["assets"] if before else ())
+    uses.check_of_sites(runtime.database, added, added, caller)
 
 
 def archive(runtime: Runtime, site: str, product_id: str) -> None:
@@ -176,6 +206,7 @@ def _product(
         "under": under(new.type, new.tags, given.lines),
         "tags": new.tags,
         "assets": new.assets,
+        "counts_assets": True,
         "search": tokens_of(new.title, new.tags, given.details, new.text or ""),
         "search_rules": RULES,
         "added": before["added"] if before else now,

@@ -107,7 +107,7 @@ def _tag(runtime: Runtime, version: int) -> str:
 
 
 def _declare_tree(route: Route) -> None:
-    @route("GET", "/shops/{site}/categories", tells_version=True, raises=(UnknownCategory,))
+    @route("GET", "/shops/{site}/categories", raises=(UnknownCategory,))
     def list_categories(
         request: Request, site: SiteId, query: TreeQuery
     ) -> Ok[CategoriesAnswer] | NotModified:

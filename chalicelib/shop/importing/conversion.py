@@ -1,6 +1,7 @@
 """Products of Shopify as products of Plaza: their ids, SKUs, prices, options and stock."""
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from chalicelib.shop.importing.shopify import ShopifyProduct, ShopifyVariant
 from chalicelib.shop.money import is_chargeable
 from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.types import MAX_VALUE_CHARACTERS
+from chalicelib.texts import balance_directions
 
 # Every imported product gets this type: Shopify's file has no types of Plaza.
 TYPE = "goods"
@@ -172,7 +174,9 @@ def _options(given: ShopifyProduct, variant: ShopifyVariant) -> dict[str, str]:
         if not value or (name.lower() in {"", "title"} and value.lower() == _NO_OPTION[1]):
             continue
         plain = _NOT_OF_OPTION.sub("_", name.lower()).strip("_")[:40] if name.isascii() else ""
-        key = plain if plain and plain not in found else f"option{number}"
+        numbered = (f"option{each}" for each in itertools.count(number))
+        names = itertools.chain([plain], numbered)
+        key = next(each for each in names if each and each not in found)
         found[key] = plain_line(value, MAX_VALUE_CHARACTERS)
     return {key: value for key, value in found.items() if value}
 
@@ -229,6 +233,7 @@ def _text(given: ShopifyProduct, losses: list[ProductLoss]) -> str | None:
         # A cut between two paragraphs leaves no Markdown mark open.
         end = text.rfind("\n\n", most // 2, most)
         text = text[: end if end > 0 else most].rstrip() + _CUT
+    text = balance_directions(text)
     return text if text.strip() else None
 
 

@@ -214,9 +214,12 @@ class StripeProvider:
             headers["Idempotency-Key"] = key
         try:
             status, text, is_old = self._send(method, path, urlencode(form or {}), headers)
-            answer: dict[str, Any] = orjson.loads(text)
+            answer = orjson.loads(text)
         except (OSError, http.client.HTTPException, orjson.JSONDecodeError):
             raise Unavailable(_SILENT) from None
+        if not isinstance(answer, dict):
+            # A proxy's, or that of a server that fails.
+            raise Unavailable(_SILENT)
         if status >= _SERVER_ERROR and is_old:
             raise _Spent
         if status >= _ERROR:

@@ -41,10 +41,7 @@ class StockOfDocuments:
         """Store the claim as the cart's entry; take or release the difference in units."""
 
         def work(session: ClientSession) -> None:
-            stock = _take(database, claim.stock, session)
-            held = _own(database, claim, session)
-            if stock["available"] + held < claim.qty:
-                raise Short(stock["available"] + held)
+            _, held = _take_for(database, claim, session)
             _count(database, claim.stock, session, available=held - claim.qty)
             _write(database, claim, claim.qty, session)
 
@@ -54,7 +51,7 @@ class StockOfDocuments:
         """Store the claim as the cart's entry, up to the shares of carts; return the held units."""
 
         def work(session: ClientSession) -> int:
-            stock, own = _take(database, claim.stock, session), _own(database, claim, session)
+            stock, own = _take_for(database, claim, session, counts_carts=True)
             others = _in_carts(database, claim, session)
             free = stock["available"] + own
             if free + sum(others.values()) < claim.qty:
@@ -75,7 +72,7 @@ class StockOfDocuments:
         """
 
         def work(session: ClientSession) -> list[str]:
-            stock, own = _take(database, claim.stock, session), _own(database, claim, session)
+            stock, own = _take_for(database, claim, session, counts_carts=True)
             free = stock["available"] + own
             in_carts = {"_id.stock": claim.stock, "order": None}
             rows = HOLDS.of(database).find(in_carts, session=session).sort("until", ASCENDING)
@@ -108,11 +105,12 @@ class StockOfDocuments:
         """Remove an entry and change a counter; return the entry's units, 0 without the entry."""
 
         def work(session: ClientSession) -> int:
-            _take(database, stock_id, session)
             own = {"_id": _key(stock_id, cart), "order": order}
             taken = HOLDS.of(database).find_one_and_delete(own, session=session)
             if taken is None:
+                _find(database, stock_id, session)
                 return 0
+            _take(database, stock_id, session)
             if sold:
                 _count(database, stock_id, session, on_hand=-taken["qty"])
             else:
@@ -228,6 +226,34 @@ def _take(database: Database[Document], stock_id: str, session: ClientSession) -
     return stock
 
 
+def _take_for(
+    database: Database[Document],
+    claim: StockClaim,
+    session: ClientSession,
+    *,
+    counts_carts: bool = False,
+) -> tuple[Stock, int]:
+    """Take a stock for a claim; return it, and the units of the cart's entry.
+
+    Raises Short if too little is left, and does not write then: all carts at a SKU that is sold out
+    would conflict with each other, and with the orders that hold its units. With `counts_carts`,
+    the caller also takes units of other carts, and counts them itself.
+    """
+    enough = {"_id": claim.stock, "store": "documents", "available": {"$gte": claim.qty}}
+    taken = STOCKS.of(database).find_one_and_update(
+        enough, {"$inc": {"version": 1}}, session=session
+    )
+    own = _own(database, claim, session)
+    if taken is not None:
+        return taken, own
+    free = _find(database, claim.stock, session)["available"] + own
+    others = {"_id.stock": claim.stock, "order": None, "_id.cart": {"$ne": claim.cart}}
+    may_give = counts_carts and HOLDS.of(database).find_one(others, session=session) is not None
+    if free < claim.qty and not may_give:
+        raise Short(free)
+    return _take(database, claim.stock, session), own
+
+
 def _own(database: Database[Document], claim: StockClaim, session: ClientSession) -> int:
     """Return the units of the cart's entry; raises HeldByOrder if another order has the entry."""
     this = {"_id": _key(claim.stock, claim.cart)}
@@ -262,8 +288,8 @@ def _write(
 def _count(
     database: Database[Document], stock_id: str, session: ClientSession, **changes: int
 ) -> None:
-    change = {"$inc": {**changes, "version": 1}}
-    STOCKS.of(database).update_one({"_id": stock_id}, change, session=session)
+    """Change counters of a stock that the transaction has taken."""
+    STOCKS.of(database).update_one({"_id": stock_id}, {"$inc": changes}, session=session)
 
 
 def _key(stock_id: str, cart: str) -> HoldId:

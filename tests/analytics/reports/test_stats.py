@@ -159,6 +159,23 @@ def test_no_text_of_a_file_is_a_formula(sign: str) -> None:
     assert row == [f"'{sign}cmd", "-1"]
 
 
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("/b;=1+1", "/b;'=1+1"),
+        ("/b;\uff1d1", "/b;'\uff1d1"),
+        ("x\t@cmd", "x\t'@cmd"),
+        ("/a;b", "/a;b"),
+        ("/a-b+c=d", "/a-b+c=d"),
+    ],
+)
+def test_no_part_between_semicolons_is_a_formula(name: str, cell: str) -> None:
+    """Spreadsheets split at semicolons where the decimal sign is a comma."""
+    text = as_csv([{"name": name}], ["name"], "UTC")
+
+    assert text.splitlines()[1] == cell
+
+
 def test_a_day_of_another_zone_has_visitor_days(blog: Runtime, publisher: Client) -> None:
     """One reader before and after midnight of UTC: two visitors, as nobody is known for longer."""
     count(blog, view(8, at("2026-03-01 23:50"), visitor="v1"))

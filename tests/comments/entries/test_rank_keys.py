@@ -31,6 +31,17 @@ def test_the_server_and_python_agree_on_every_key(runtime: Runtime) -> None:
     assert by_the_server(runtime, documents) == [rank_keys(up, down) for up, down in votes]
 
 
+def test_a_thousand_million_votes_each_way_have_keys(runtime: Runtime) -> None:
+    """An import may bring as many; without keys, every later vote would fail."""
+    votes = [(10**9, 10**9), (10**9, 1), (1, 10**9), (11_000_000, 11_000_000)]
+    documents = [
+        {"_id": number, "up": 0, "down": 0, "base": {"up": up, "down": down}, "state": "visible"}
+        for number, (up, down) in enumerate(votes)
+    ]
+
+    assert by_the_server(runtime, documents) == [rank_keys(up, down) for up, down in votes]
+
+
 def test_votes_from_before_count(runtime: Runtime) -> None:
     base = {"up": 30, "down": 7}
     documents = [{"_id": 0, "up": 5, "down": 1, "base": base, "state": "visible"}]

@@ -195,6 +195,37 @@ def test_the_first_comment_of_an_id_comes_over_and_the_others_are_told(
     assert [each["where"] for each in done["samples"]] == ["1", "1"]
 
 
+def test_only_a_comment_that_comes_over_counts_as_cut(runtime: Runtime) -> None:
+    long = "x" * 10_001
+
+    done = bring(runtime, [thread(), comment("1", 9, text=long), comment("1", 8, text=long)])
+
+    assert (done["counts"]["reason cut"], done["counts"]["reason id_again"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("see \u202aC:\\Users\\me", "see C:\\Users\\me"),
+        ("done\u202c.", "done."),
+        ("\u2067abc\u2069 and \u2066d\u202c", "\u2067abc\u2069 and d"),
+    ],
+)
+def test_a_stray_control_of_the_direction_stays_behind_alone(
+    runtime: Runtime, text: str, stored: str
+) -> None:
+    bring(runtime, [thread(), comment("1", text=text)])
+
+    (found,) = at_url(runtime, URL).walk()
+    assert found["text"] == stored
+
+
+def test_a_long_text_within_an_isolate_is_cut_and_not_lost(runtime: Runtime) -> None:
+    done = bring(runtime, [thread(), comment("1", text="\u2068" + "x" * 10_001 + "\u2069")])
+
+    assert (done["counts"]["imported"], done["counts"]["reason cut"]) == (1, 1)
+
+
 def test_two_threads_of_one_page_share_its_discussion(runtime: Runtime) -> None:
     items: list[Item] = [
         thread("1", f"{URL}#comments"),

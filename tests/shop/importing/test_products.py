@@ -203,6 +203,14 @@ def test_variants_of_one_sku_or_without_any_are_told_apart(shop: Client, runtime
     assert everything(runtime) == before
 
 
+def test_no_option_takes_the_place_of_another(shop: Client, runtime: Runtime) -> None:
+    """An option whose name is no key gets a number, which another may have as its name."""
+    named = {"Option1_Name": "Option2", "Option2_Name": "Gr\u00f6\u00dfe"}
+    bring(runtime, mug(**named, Option1_Value="S", Option2_Value="M"))
+
+    assert shown(shop)["skus"][0]["options"] == {"option2": "S", "option3": "M"}
+
+
 def test_a_product_has_a_hundred_variants_at_most(shop: Client, runtime: Runtime) -> None:
     def rows(number: int) -> list[dict[str, str]]:
         more = (variant(f"v{each}", Variant_Price="1") for each in range(number - 1))

@@ -5,10 +5,12 @@ from typing import Any, Literal
 
 import pytest
 
+from chalicelib.errors import Unavailable
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
+from chalicelib.shop.payments.stripe import StripeProvider
 from tests.shop.support.buying import (
     SKU,
     Shelf,
@@ -253,6 +255,18 @@ def dinars(client: Client, **settings: Any) -> Client:
 
 def priced(micros: int) -> dict[str, Any]:
     return book(SKU, skus=[{"sku": SKU, "price_micros": micros}])
+
+
+@pytest.mark.parametrize("answer", [b"502 Bad gateway", b'"Bad gateway"', b"null", b"[]", b"[{}]"])
+@pytest.mark.parametrize("status", [200, 429, 503])
+def test_an_answer_that_is_no_object_is_no_answer_of_stripe(
+    monkeypatch: pytest.MonkeyPatch, status: int, answer: bytes
+) -> None:
+    provider = StripeProvider("http://127.0.0.1:9", "key")
+    monkeypatch.setattr(provider, "_send", lambda *_: (status, answer, False))
+
+    with pytest.raises(Unavailable):
+        provider.status("order", "pi_1")
 
 
 def test_a_price_that_stripe_does_not_take_is_refused(client: Client) -> None:

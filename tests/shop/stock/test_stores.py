@@ -64,6 +64,22 @@ def test_a_cart_takes_the_stock_before_it_reads_what_other_carts_hold(runtime: R
     assert before[-2:] == ["findAndModify", "find"]
 
 
+def test_refused_carts_and_empty_releases_write_nothing_to_a_stock(runtime: Runtime) -> None:
+    """Else everybody who wants a SKU that is sold out conflicts with the orders of its units."""
+    fill(runtime, 1)
+    move_to_documents(runtime)
+    hold(runtime, "bob", stored(runtime)["available"], "order")
+    version = stored(runtime)["version"]
+    claim = StockClaim(key(), "ann", 1, runtime.now() + HOLD)
+
+    for take in (shelf.share, shelf.put):
+        with pytest.raises(OutOfStock):
+            take(runtime, claim)
+    assert shelf.release(runtime, key(), "ann") == 0
+
+    assert stored(runtime)["version"] == version
+
+
 def test_a_stock_of_which_nothing_is_held_any_more_is_embedded_again(
     runtime: Runtime, clock: Clock
 ) -> None:

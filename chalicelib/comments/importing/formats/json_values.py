@@ -144,8 +144,8 @@ class JsonFile:
             except ValueError as fault:
                 raise self.fail(str(fault)) from None
             else:
-                # At the end of the text in memory a number may lack digits.
-                if end < len(self._text) or self._is_end:
+                # At the end of the text in memory a number may lack digits, also behind a point.
+                if end < len(self._text) - _NEAR or self._is_end:
                     sample = self._text[self._at : min(end, self._at + MAX_SAMPLE_CHARACTERS)]
                     self._pass(end)
                     return value, sample

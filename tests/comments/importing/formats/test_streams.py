@@ -69,6 +69,18 @@ def test_a_number_across_two_chunks_is_one() -> None:
     assert [each.value for each in JsonFile(io.BytesIO(raw)).find({("*",)})] == [1234, 5]
 
 
+@pytest.mark.parametrize("number", ["1546300800.25", "1e5", "2E+5", "-0.5"])
+@pytest.mark.parametrize("places", range(1, 20))
+def test_a_number_is_whole_wherever_its_chunk_ends(number: str, places: int) -> None:
+    text = f'{{"created": {number}, "title": "a"}}'.ljust(60)
+    size = 1 << 16
+    stream = io.BytesIO(b" " * (size - places) + text.encode() + b" " * size)
+
+    found = [part.value for part in JsonFile(stream).find({("created",), ("title",)})]
+
+    assert found == [float(number), "a"]
+
+
 @pytest.mark.parametrize("size", [1, 10, CHUNK_BYTES - 2, CHUNK_BYTES, CHUNK_BYTES * 3])
 def test_values_are_found_wherever_the_chunks_end(size: int) -> None:
     value = {"a": ["x" * size, 12.5, None, {"b": '"]}\\'}], "c": [{"d": 1}, {"d": 22}]}

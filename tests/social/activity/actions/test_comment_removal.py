@@ -66,8 +66,8 @@ def test_a_moderator_lists_the_comments_on_an_action_that_is_not_for_them_and_is
 
     assert ([each["id"] for each in read["comments"]], read["read_as"]) == ([made], "moderator")
     assert office.client.as_("mod").get(path).code == "unknown_action"
-    (line,) = audits(caplog)
-    assert line["details"] == {"read_as": "moderator"}
+    read_line = next(each for each in audits(caplog) if "read_as" in each.get("details", {}))
+    assert read_line["details"] == {"read_as": "moderator"}
 
 
 def test_nobody_else_deletes_a_comment_on_an_action(office: Office) -> None:
