@@ -171,6 +171,7 @@ class _Taken:
 def _is_begun(call: _Call) -> bool:
     """Return whether an erasure answered a failure: its job may be stored by then."""
     is_erasure = call.route in {ERASURE, BUYER_ERASURE} and call.method != "GET"
+    is_erasure |= (call.method, call.route) == ("DELETE", STANDING)
     return is_erasure and call.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
@@ -206,6 +207,15 @@ def _note_money(replay: Replay, account: str, details: dict[str, Any]) -> None:
             replay.transfers.setdefault(moved.id, moved)
 
 
+def _note_standing(replay: Replay, call: _Call) -> None:
+    """Note the erasure of a guest or an imported person, who cannot come again, or a decision."""
+    site, user = call.things["site"], call.things["user"]
+    if call.method == "DELETE":
+        replay.erasures.add(user)
+    elif "status" in call.details:
+        replay.standings[site, user] = Standing(site, user, call.details["status"])
+
+
 def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
     things, user = call.things, call.caller or ""
     match call.method, call.route:
@@ -233,6 +243,5 @@ def _note(replay: Replay, call: _Call, taken: _Taken) -> None:
             replay.removals.add(Removal(call.owner, things["asset"], int(things["number"])))
         case _, route if route in {TRANSFER, CREDIT}:
             _note_money(replay, things["account"], call.details)
-        case "PATCH", route if route == STANDING and "status" in call.details:
-            site, user = things["site"], things["user"]
-            replay.standings[site, user] = Standing(site, user, call.details["status"])
+        case _, route if route == STANDING:
+            _note_standing(replay, call)

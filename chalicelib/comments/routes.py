@@ -80,11 +80,12 @@ from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
 from chalicelib.limits import EDITS, NODE_COMMENTS, NODES, PREVIEWS
 from chalicelib.people.blocks import Apart
+from chalicelib.people.features import People
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
 
-def routes(runtime: Runtime, apart: Apart) -> Blueprint:
+def routes(runtime: Runtime, apart: Apart, people: People) -> Blueprint:
     """Return the routes of nodes and comments; `apart` stores the blocks between people."""
     blueprint = Blueprint(__name__)
     plain = admitting(router(blueprint, runtime, "Comments"))
@@ -99,7 +100,7 @@ def routes(runtime: Runtime, apart: Apart) -> Blueprint:
     reading_routes.declare(route)
     _declare_changes(route)
     vote_routes.declare(route)
-    people_routes.declare(admitting(router(blueprint, runtime, "Moderation")), apart)
+    people_routes.declare(admitting(router(blueprint, runtime, "Moderation")), apart, people)
     joining_routes.declare(plain)
     sign_in_routes.declare(plain)
     provider_routes.declare(plain)

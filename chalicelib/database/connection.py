@@ -205,6 +205,10 @@ def open_database(client: MongoClient[Document], name: str) -> Database[Document
     )
 
 
+# Positions as in `with_transaction`. Whatever the address says: transactions need the primary.
+_TRANSACTION = (ReadConcern("snapshot"), WriteConcern("majority"), ReadPreference.PRIMARY)
+
+
 def in_transaction(database: Database[Document], work: Callable[[ClientSession], Result]) -> Result:
     """Run `work(session)` as a transaction on a snapshot and return its result.
 
@@ -215,12 +219,7 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
     """
     with database.client.start_session() as session, pymongo.timeout(TRANSACTION_TIMEOUT_SECONDS):
         try:
-            return session.with_transaction(
-                work,
-                read_concern=ReadConcern("snapshot"),
-                write_concern=WriteConcern("majority"),
-                read_preference=ReadPreference.PRIMARY,
-            )
+            return session.with_transaction(work, *_TRANSACTION)
         except PyMongoError as error:
             if error.timeout:
                 raise Unavailable("Another request is changing the same data; try again") from error

@@ -15,6 +15,7 @@ IMPORTED = "i_"
 IMPORTED_ID = re.compile(r"i_[A-Za-z0-9_-]{22}")
 # A guest or an imported person: an account may claim the past of either.
 CLAIMED_PATTERN = r"^[gi]_[A-Za-z0-9_-]{22}$"
+ClaimedId = Annotated[str, StringConstraints(pattern=CLAIMED_PATTERN)]
 # A person of a site's own issuer (`s_`). `ONE_SITE_ID` also matches guests (`g_`) and people of a
 # site's providers (`p_`).
 ISSUED_ID = re.compile(r"s_[A-Za-z0-9_-]{22}")

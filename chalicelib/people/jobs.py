@@ -146,6 +146,13 @@ def traces_of(database: Database[Document], people: People, user_id: str) -> lis
     return [*found, Trace("renaming", outbox.JOBS.of(database), _renaming(user_id), job_entries)]
 
 
+def sites_of(database: Database[Document], people: People, user_id: str) -> set[str]:
+    """Return the sites in the documents that are a person's or name the person."""
+    traces = traces_of(database, people, user_id)
+    named = (trace.rows.distinct("site", trace.where) for trace in traces)
+    return {site for sites in named for site in sites if isinstance(site, str)}
+
+
 def _renaming(user_id: str) -> Document:
     return outbox.filter_of(Rename(user_id=user_id))
 

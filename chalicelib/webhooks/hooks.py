@@ -77,9 +77,8 @@ def register(
     """
     check_address(runtime, wanted.url)
     secret, now = signatures.new_secret(runtime), runtime.now()
-    rows = HOOKS.of(runtime.database)
     # Every hook of before a restore has its epoch.
-    others = rows.find_one({"epoch": {"$exists": True}}, {"epoch": 1})
+    others = HOOKS.of(runtime.database).find_one({"epoch": {"$exists": True}}, {"epoch": 1})
     hook: Hook = {
         "_id": hook_id or new_id(now, runtime.random),
         "site": site,
@@ -95,6 +94,12 @@ def register(
     }
     if others is not None:
         hook["epoch"] = others["epoch"]
+    return _insert(runtime, hook), secret
+
+
+def _insert(runtime: Runtime, hook: Hook) -> Hook:
+    """Store a hook in a free slot of its site; raises as `register`."""
+    rows, site = HOOKS.of(runtime.database), hook["site"]
     # Another call may take a slot first, at most once for each slot.
     for _ in range(MAX_HOOKS):
         taken = {each["slot"] for each in rows.find({"site": site}, {"slot": 1})}
@@ -109,7 +114,7 @@ def register(
                 raise
             continue
         listening.forget(runtime, site)
-        return {**hook, "slot": free}, secret
+        return {**hook, "slot": free}
     raise TooManyHooks
 
 

@@ -38,7 +38,7 @@ ROUTES: tuple[Callable[[Runtime], Blueprint], ...] = (
     web.routes,
     sites.routes,
     assets.routes,
-    lambda runtime: comments.routes(runtime, blocks),
+    lambda runtime: comments.routes(runtime, blocks, PEOPLE),
     lambda runtime: content.routes(runtime, DISCUSSIONS, CountedPages()),
     shop.routes,
     ads.routes,

@@ -157,6 +157,18 @@ def test_the_documented_query_asks_for_all_routes_that_are_read(client: Client) 
     assert set(client.get("/openapi.json").json["paths"]) >= ROUTES
 
 
+def test_an_erasure_by_a_publisher_is_repeated_whatever_it_answered() -> None:
+    def erasure(user: str, status: int) -> str:
+        route, things = "/sites/{site}/people/{user}", {"site": SITE, "user": user}
+        return audit_line(
+            START, method="DELETE", route=route, status=status, things=things, details={}
+        )
+
+    found = read_audit([erasure("g_1", 202), erasure("i_1", 503), erasure("g_2", 403)], START)
+
+    assert (found.erasures, found.standings) == ({"g_1", "i_1"}, {})
+
+
 def test_the_newest_line_may_come_first_and_an_erasure_ends_earlier_decisions() -> None:
     def decision(minutes: int, user: str, status: str) -> str:
         return audit_line(

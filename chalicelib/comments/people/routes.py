@@ -33,15 +33,17 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.comments.sites import settings
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest, TooManyBlocked
-from chalicelib.http import Found, Input, NoContent, Ok, Request, Route
-from chalicelib.http.callers import Moderator
+from chalicelib.http import Accepted, Found, Input, NoContent, Ok, Request, Route
+from chalicelib.http.callers import Moderator, Publisher
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
-from chalicelib.people import blocks
+from chalicelib.people import blocks, jobs
 from chalicelib.people.blocks import Apart, BlockedAnswer
-from chalicelib.people.ids import UserId
+from chalicelib.people.export import ErasureAnswer
+from chalicelib.people.features import People
+from chalicelib.people.ids import ClaimedId, UserId
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import check_moderator, moderates
+from chalicelib.sites.permissions import check_moderator, check_publisher, moderates
 from chalicelib.texts import Line, Paragraphs, ShownName, at_most
 
 # A person's own view of their status; a shadowed person sees `ok`.
@@ -176,9 +178,10 @@ class PersonChange(Input):
         return said
 
 
-def declare(route: Route, apart: Apart) -> None:
+def declare(route: Route, apart: Apart, people: People) -> None:
     """Declare the routes; `apart` stores the blocks of people with an account."""
     _declare_standing(route)
+    _declare_erasure(route, people)
     _declare_blocks(route, apart)
     _declare_avatar(route)
 
@@ -216,6 +219,24 @@ def _declare_standing(route: Route) -> None:
         if body.status is not None:
             request.details["status"] = body.status
         return Ok(person_answer(count(request.runtime.database, after), now))
+
+
+def _declare_erasure(route: Route, people: People) -> None:
+    @route("DELETE", "/sites/{site}/people/{user}", raises=(Forbidden,))
+    def erase_person(
+        request: Request, site: SiteId, user: ClaimedId, publisher: Publisher
+    ) -> Accepted[ErasureAnswer]:
+        """Erase a guest, or an author of imported comments, who cannot ask for it by a token.
+
+        As `DELETE /users/me`: a worker erases what they wrote and their name; a repeated call
+        counts what is left. Publishers erase those who were at their own sites alone. People with
+        an account erase themselves.
+        """
+        check_publisher(publisher, site)
+        for each in sorted(jobs.sites_of(request.runtime.database, people, user)):
+            check_publisher(publisher, each)
+        left = jobs.begin_erasure(request.runtime, people, user)
+        return Accepted({"remaining": left, "kept": list(people.kept)})
 
 
 def _declare_blocks(route: Route, apart: Apart) -> None:

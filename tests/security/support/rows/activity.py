@@ -59,7 +59,10 @@ ACTIVITY = (
         {201: "peer owner", 401: "anonymous", 404: "*"},
         body={"text": "Yes"},
     ),
-    Row("GET /actions/{action}/comments", {200: "peer owner", 401: "anonymous", 404: "*"}),
+    Row(
+        "GET /actions/{action}/comments",
+        {200: "staff_of_social peer owner", 401: "anonymous", 404: "*"},
+    ),
     Row(
         "DELETE /actions/{action}/comments/{comment}",
         {204: "staff_of_social owner", 401: "anonymous", 403: "peer", 404: "*"},

@@ -238,6 +238,11 @@ COMMENTS = (
         body={"badges": ["Helper"]},
     ),
     Row(
+        "DELETE /sites/{site}/people/{user}",
+        {202: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        path={"user": f"g_{'x' * 22}"},
+    ),
+    Row(
         "PUT /nodes/{node}/comments/{comment}/vote",
         {401: "anonymous", 403: "owner", 200: "*"},
         body={"value": 1},
