@@ -77,11 +77,15 @@ class NewAnalytics(Input):
 class NewLog(Input):
     """The log that a site's hits are moved to."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"log": "rotating"}]})
+
     log: LogName
 
 
 class NewLayout(Input):
     """The layout that a site's reports are kept in."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"layout": "hierarchical"}]})
 
     layout: LayoutName
 

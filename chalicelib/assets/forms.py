@@ -87,6 +87,8 @@ class NewAsset(NewVersion):
 class AssetStore(Input):
     """Where a site's assets are to be kept."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"store": "s3"}]})
+
     store: StoreName
 
 

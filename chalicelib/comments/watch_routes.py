@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from chalicelib.comments import nodes, watches
@@ -32,6 +32,8 @@ _MOST = 50
 
 class WatchChoice(Input):
     """The level of a watch."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"level": "watching"}]})
 
     level: WatchLevel = Field(
         description="`watching`: each comment notifies you. `muted`: mentions alone do."

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from chalice.app import Blueprint
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.http import Input, NoContent, Ok, PageQuery, Request, Route, everybody, router
@@ -46,11 +46,15 @@ class InboxQuery(PageQuery):
 class SeenMark(Input):
     """The time up to which a person saw their inbox."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"until": "2026-12-01T06:00:00Z"}]})
+
     until: Instant = Field(description="`at` of an answer; a later time counts as now.")
 
 
 class ReadMark(Input):
     """Notifications to mark as read: by their ids, or all up to a time."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"until": "2026-12-01T06:00:00Z"}]})
 
     ids: list[NotificationId] | None = Field(None, min_length=1, max_length=MOST)
     until: Instant | None = Field(None, description="`at` of an answer.")

@@ -43,7 +43,7 @@ def declare(route: Route) -> None:
 
     @route("GET", "/console")
     def get_console(request: Request) -> HtmlPage | NotModified:
-        """Open the console: a page for moderators, advertisers, editors, publishers and admins."""
+        """Open the console: pages for a site's moderators and publishers, and for admins."""
         policy = policy_of(request.runtime.settings.asset_bucket)
         headers = {**_ASKED_FOR, "Content-Security-Policy": policy}
         return file_answer(request, HtmlPage, CONSOLE / _PAGE, headers)

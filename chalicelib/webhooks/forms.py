@@ -1,6 +1,6 @@
 """Requests and answers of webhooks."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
@@ -49,10 +49,15 @@ class NewHook(Input):
     kinds: HookKinds
 
 
+def _with_example(schema: dict[str, Any]) -> None:
+    without_defaults(schema)
+    schema["examples"] = [{"state": "off"}]
+
+
 class HookChange(Input):
     """Changes of a webhook; other fields stay."""
 
-    model_config = ConfigDict(json_schema_extra=without_defaults)
+    model_config = ConfigDict(json_schema_extra=_with_example)
 
     url: HookUrl = Field(default="")
     kinds: HookKinds = Field(default=[])

@@ -95,7 +95,7 @@ def test_the_examples_of_bodies_are_what_calls_take(app: Chalice) -> None:
     models = {each for each in bodies if each is not None and issubclass(each, BaseModel)}
     examples = [(body, given) for body in models for given in _examples(body)]
 
-    assert examples
+    assert {body for body in models if not _examples(body)} == set()
     for body, example in examples:
         body.model_validate_json(orjson.dumps(example), strict=True)
 

@@ -23,6 +23,7 @@ from tests.web.support.bell import (
 from tests.web.support.browser import answer_read, count_answers, until
 from tests.web.support.site import Site
 from tests.web.support.two import POLL_MS, Discussion, with_clock
+from tests.web.test_changes import Passing
 
 __all__ = ["host", "replied", "talk"]  # fixtures
 
@@ -190,3 +191,23 @@ def test_what_comes_later_is_counted_by_a_look_and_a_late_look_takes_no_mark_bac
             route.fulfill(response=answer)
 
     expect(badge(page)).to_have_text("")
+
+
+def test_a_bell_whose_file_for_changes_failed_to_load_rings_once_the_network_is_back(
+    host: Site, open_page: OpenPage, replied: Callable[..., str]
+) -> None:
+    made: list[Passing] = []
+
+    def before(page: Page) -> None:
+        made.append(Passing.over(page))
+        page.route("**/topics.js*", lambda route: route.abort())
+
+    page = open_page(host, may_log=("Failed", "ERR_"), before=before)
+    page.wait_for_load_state("networkidle")
+    made[0].seconds(30)
+    page.unroute("**/topics.js*")
+    replied()
+
+    made[0].seconds(120, lambda: badge(page).inner_text() == "1")
+
+    expect(badge(page)).to_have_text("1")

@@ -1,5 +1,6 @@
 """Comments in a feed are edited and deleted by whoever may, and go from others' screens."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -12,6 +13,7 @@ from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.browser import confirm, until
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
+from tests.web.test_late_answers import Late
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -199,3 +201,83 @@ def test_a_comment_that_is_deleted_elsewhere_goes_when_the_feed_looks_again(
 
     expect(listed).to_have_count(1)
     expect(listed).to_contain_text("Second")
+
+
+def test_a_post_that_is_deleted_or_edited_elsewhere_follows_when_the_feed_looks_again(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    edited, kept, abuse = town.post("Before."), town.post("Kind."), town.post("Abuse.")
+    page = open_page(site)
+    posts = page.locator("plaza-feed [part=post]")
+    expect(posts).to_have_count(3)
+    ben = town.as_("ben")
+    assert ben.delete(f"/posts/{abuse}").status == 204
+    assert ben.patch(f"/posts/{edited}", detail={"text": "After."}).status == 200
+    town.workers.drain()
+
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    expect(posts).to_have_count(2)
+    expect(page.locator(f"[id='{kept}']")).to_contain_text("Kind.")
+    expect(page.locator(f"[id='{edited}']")).to_contain_text("After.")
+
+
+def test_a_look_leaves_a_post_that_its_reader_answers(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    abuse = town.post("Abuse.")
+    page = open_page(site)
+    page.get_by_role("button", name="Comment").click()
+    page.keyboard.type("This is no")
+    assert town.as_("ben").delete(f"/posts/{abuse}").status == 204
+    town.post("Another.")
+
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    # The button is hidden while its reader writes.
+    expect(page.locator(".fresh button")).to_have_text("1 new post")
+    expect(page.get_by_role("textbox", name="Reply to Ben")).to_have_value("This is no")
+
+
+def test_further_pages_of_comments_stand_above_what_the_reader_wrote_meanwhile(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    post = town.post("What is new?")
+    for number in range(60):
+        reply = town.as_("ben").post(f"/posts/{post}/comments", text=f"number {number}")
+        assert reply.status == 201
+        town.clock.advance(seconds=1)
+    town.workers.drain()
+    page = open_page(site)
+    page.get_by_role("button", name="60 comments").click()
+    listed = page.locator(".comments > li")
+    expect(listed).to_have_count(50)
+    page.get_by_role("button", name="Comment", exact=True).click()
+    write(page, "Reply to Ben", "Mine.")
+    expect(listed.last).to_contain_text("Mine.")
+
+    page.locator(".comments").locator("xpath=..").get_by_role("button", name="Show more").click()
+
+    expect(listed).to_have_count(61)
+    expect(listed.nth(50)).to_contain_text("number 50")
+    expect(listed.last).to_contain_text("Mine.")
+
+
+def test_show_more_leaves_a_reader_who_writes_a_post_by_now(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    for number in range(14):
+        town.post(f"Post {number}")
+    page = open_page(site)
+    late = Late(page, "GET", re.compile("/news.*cursor"))
+    page.get_by_role("button", name="Show more").click()
+    late.wait()
+    composer = page.get_by_role("textbox").first
+    composer.click()
+    page.keyboard.type("Good mor")
+
+    late.let_go()
+    expect(page.get_by_role("article")).to_have_count(14)
+    page.keyboard.type("ning all")
+
+    expect(composer).to_have_value("Good morning all")

@@ -46,10 +46,16 @@ export function samples({ counts, samples: found }) {
   if (!reasons.length && !found.length) return "";
   const rows = found.map(({ reason, where }) => h("tr", {}, h("td", {}, words(reason)), h("td", { dir: "auto" }, where)));
   return h("details", {}, h("summary", {}, "What did not come as it was"),
-    h("p", {}, reasons.map(([name, number]) => `${words(name.slice("reason ".length))}: ${number.toLocaleString()}`).join(", ")),
+    ...[["Left out", false], ["Came over otherwise", true]].map(([title, isHere]) => {
+      const some = reasons.filter(([name]) => CHANGED.has(name.slice("reason ".length)) === isHere);
+      return some.length > 0 && h("p", {}, `${title}: `, some.map(([name, number]) => `${words(name.slice("reason ".length))} (${number.toLocaleString()})`).join(", "));
+    }),
     h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Places in the file" },
       h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Reason"), h("th", { scope: "col" }, "Where"))), h("tbody", {}, ...rows))));
 }
+
+/** The reasons of comments that came over, but not as they were. */
+const CHANGED = new Set(["cut", "future", "renamed"]);
 
 /** @param {string} code */
 const words = (code) => code.replaceAll("_", " ");

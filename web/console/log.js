@@ -49,7 +49,7 @@ class Log extends HTMLElement {
       this.#list.append(...rows);
       this.#say(this.#acts.length ? "" : "Nothing was done here.");
       // The last page hides the button, so the focus moves to the first new row.
-      if (this.#next) rows[0]?.focus();
+      if (this.#next && [this.#more, document.body].includes(/** @type {HTMLElement} */ (document.activeElement))) rows[0]?.focus();
       this.#next = page.next;
     } catch (problem) {
       this.#say(told(problem));

@@ -11,7 +11,6 @@ import { ask } from "./session.js";
 /** @type {Record<Person["status"], string>} */
 const STATUS = { ok: "Writes as anybody", suspended: "Suspended: writes nothing for a time", shadowed: "Shadowed: is seen by themselves alone", banned: "Banned: writes nothing" };
 const MOST_BADGES = 5;
-const MOST_CHARACTERS = { badge: 20, text: 500 };
 
 class PlazaPerson extends HTMLElement {
   #query = new URLSearchParams(location.search);
@@ -41,9 +40,9 @@ class PlazaPerson extends HTMLElement {
   #form({ status, until, badges, note }) {
     const chosen = /** @type {HTMLSelectElement} */ (h("select", {}, ...Object.entries(STATUS).map(([value, words]) => h("option", { value, selected: value === status }, words))));
     const end = /** @type {HTMLInputElement} */ (h("input", { type: "datetime-local", max: "9999-12-31T23:59", value: until ? local(until) : "" }));
-    const given = /** @type {HTMLInputElement} */ (h("input", { value: badges.join(", "), maxlength: MOST_BADGES * (MOST_CHARACTERS.badge + 2), dir: "auto" }));
-    const about = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, maxlength: MOST_CHARACTERS.text, dir: "auto" }));
-    const why = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, maxlength: MOST_CHARACTERS.text, dir: "auto" }));
+    const given = /** @type {HTMLInputElement} */ (h("input", { value: badges.join(", "), dir: "auto" }));
+    const about = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, dir: "auto" }));
+    const why = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, dir: "auto" }));
     about.value = note;
     const ends = h("label", {}, "End of the suspension (empty for none)", end);
     const shown = () => (end.disabled = ends.hidden = chosen.value !== "suspended");

@@ -65,7 +65,7 @@ class Queue extends HTMLElement {
       this.#more,
     );
     this.#list.addEventListener("keydown", whenTyped((event) => this.#key(event)));
-    this.#choose("");
+    this.#choose("", true);
     this.#refreshing = window.setInterval(() => this.#refresh(), REFRESH_MS);
   }
 
@@ -74,15 +74,16 @@ class Queue extends HTMLElement {
     clearTimeout(this.#claiming);
   }
 
-  /** @param {string} queue */
-  async #choose(queue) {
+  /** Show a queue. As the page opens, focus its first comment; never from the choice, whose next letter would decide. @param {string} queue @param {boolean} [isOpening] */
+  async #choose(queue, isOpening) {
     this.#queue = queue;
     this.#entries = [];
     this.#next = this.#last = null;
     this.#at = 0;
     this.#list.replaceChildren();
     await this.#load();
-    if (queue === this.#queue) this.#focus(0);
+    // The moderator may have gone to the choice meanwhile.
+    if (queue === this.#queue && isOpening && !this.contains(document.activeElement)) this.#focus(0);
   }
 
   /** @param {string | null} cursor @returns {Promise<{comments: Pending[], next: string | null}>} */
@@ -207,6 +208,7 @@ class Queue extends HTMLElement {
     if (this.#entries.length || this.#next) empty?.remove();
     else if (!empty) this.#list.append(h("p", { class: "card empty" }, "Nothing waits."));
     this.#entries.forEach(({ element }, place) => {
+      element.classList.toggle("current", place === this.#at);
       // Only this card displays its links, so that Tab reaches no other card's.
       for (const each of [element, ...element.querySelectorAll("button")]) each.tabIndex = place === this.#at ? 0 : -1;
     });

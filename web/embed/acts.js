@@ -1,6 +1,7 @@
 // @ts-check
 /** Acts of signed-in readers and moderators, with their words and forms. Only they load it. */
 import { h } from "./element.js";
+import { goTo } from "./focus.js";
 import { ask, FORM_STYLES, FORM_WORDS, MOST_MENTIONS, textForm } from "./form.js";
 import { keep, kept, KEPT_AS } from "./kept.js";
 import { load } from "./load.js";
@@ -47,6 +48,8 @@ function leaveGuest(keepGuest) {
 
 export class Acts {
   #desk;
+  /** The comments on which a decision is under way. @type {Set<string>} */
+  #deciding = new Set();
 
   /** @param {Desk} desk */
   constructor(desk) {
@@ -81,7 +84,7 @@ export class Acts {
     if (known) look();
     const item = thread.place(comment, thread.list.firstElementChild);
     say(words.t(visible(comment) ? "posted" : "pending"), comment);
-    item.focus();
+    goTo(item);
     posted(comment.id);
   }
 
@@ -93,7 +96,7 @@ export class Acts {
       pins.show(pins.after(comment, isOn), words);
       thread.renew(comment);
     }
-    thread.item(comment.id)?.focus();
+    goTo(thread.item(comment.id));
     return what === "pin" ? (isOn ? "isPinned" : "isUnpinned") : isOn ? "isFeatured" : "isUnfeatured";
   }
 
@@ -104,7 +107,7 @@ export class Acts {
     const form = this.#form(`:${comment.id}`, {
       label: this.#desk.words.t("replyTo", { name: comment.author?.name || "" }),
       send: (text, key, signs) => this.#post({ text, parent: comment.id, ...signs }, key),
-      done: () => { form.remove(); /** @type {HTMLElement | null} */ (article.querySelector("[data-does=reply]"))?.focus(); },
+      done: () => { form.remove(); goTo(article.querySelector("[data-does=reply]")); },
     });
     article.append(form);
     form.querySelector("textarea")?.focus();
@@ -127,7 +130,7 @@ export class Acts {
           throw error;
         });
       },
-      done: () => { this.#renew(comment); thread.item(comment.id)?.focus(); },
+      done: () => { this.#renew(comment); goTo(thread.item(comment.id)); },
     });
     thread.item(comment.id)?.querySelector("article")?.replaceWith(form);
     form.querySelector("textarea")?.focus();
@@ -137,10 +140,14 @@ export class Acts {
   remove(comment, pressed, tried) {
     const { words: { t }, thread, call, count, leave } = this.#desk;
     ask(pressed, t("confirm"), t("cancel"), () => tried(async () => {
+      const item = thread.item(comment.id);
+      const near = [item, item?.nextElementSibling, item?.previousElementSibling, item?.parentElement?.closest("li")];
       await call(`/${comment.id}`, { method: "DELETE" });
       count(-visible(thread.comment(comment.id)));
       thread.remove(comment);
-      leave();
+      const there = near.find((each) => each?.isConnected);
+      if (there) goTo(there);
+      else leave();
       return "gone";
     }));
   }
@@ -158,6 +165,9 @@ export class Acts {
   /** Show or hide a comment unless it has changed since; return the status text or its key. @param {Comment} comment @param {import("./comment.js").Decided} state @returns {Promise<string>} */
   async decide(comment, state) {
     const { words, thread, call } = this.#desk;
+    // A second press would meet the first as another moderator's decision.
+    if (this.#deciding.has(comment.id)) return "";
+    this.#deciding.add(comment.id);
     const body = { state, as_shown: asShown(comment) };
     /** @type {Comment} */
     let decided;
@@ -168,9 +178,11 @@ export class Acts {
       if (code !== "comment_changed" || !facts.act?.by) throw error;
       this.#renew(await call(`/${comment.id}`, { anew: true }));
       return words.t("decidedBy", { name: facts.act.by.name });
+    } finally {
+      this.#deciding.delete(comment.id);
     }
     this.#renew(decided);
-    thread.item(comment.id)?.focus();
+    goTo(thread.item(comment.id));
     return state === "visible" ? "approved" : state;
   }
 

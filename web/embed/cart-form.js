@@ -18,15 +18,15 @@ import { newKey } from "./key.js";
  */
 
 // ISO 3166-1, alpha-2.
-const COUNTRIES = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
-// Each with its autofill name (WCAG 2.2, 1.3.5) and the longest text that the API takes.
+const COUNTRIES = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
+// Each with its autofill name (WCAG 2.2, 1.3.5). None has a `maxlength`: it would cut a pasted address without a word.
 const FIELDS = /** @type {const} */ ([
-  ["email", "email", 254],
-  ["name", "name", 200],
-  ["street", "address-line1", 200],
-  ["postal_code", "postal-code", 16],
-  ["city", "address-level2", 200],
-  ["region", "address-level1", 200],
+  ["email", "email"],
+  ["name", "name"],
+  ["street", "address-line1"],
+  ["postal_code", "postal-code"],
+  ["city", "address-level2"],
+  ["region", "address-level1"],
 ]);
 // The country decides whether an address has the others.
 const REQUIRED = ["email", "name", "street"];
@@ -49,9 +49,9 @@ export function addressForm({ words, place, countries, total, send, reason, isAn
   const draft = typed.read(place) || {};
   /** @type {Record<string, HTMLInputElement | HTMLSelectElement>} */
   const fields = {};
-  for (const [name, autocomplete, most] of FIELDS) {
+  for (const [name, autocomplete] of FIELDS) {
     fields[name] = /** @type {HTMLInputElement} */ (h("input", {
-      id: name, name, autocomplete, part: "input", maxlength: most, dir: "auto",
+      id: name, name, autocomplete, part: "input", dir: "auto",
       type: name === "email" ? "email" : "text",
       required: REQUIRED.includes(name),
     }));

@@ -66,9 +66,16 @@ export async function look(desk) {
   const count = desk.shown() + [...known.map((each) => shift(desk, each.id, each.state === "visible")), ...gone.map((id) => shift(desk, id, false))].reduce((sum, each) => sum + each, 0);
   desk.head(page);
   const { activeElement } = desk.root;
+  const item = activeElement?.closest("li");
   for (const id of pins.show(page.pinned, words)) thread.again(id);
   const isChanged = show(desk, known, gone, places);
-  if (activeElement && !activeElement.isConnected) desk.root.querySelector("section")?.focus({ preventScroll: true });
+  if (activeElement && !activeElement.isConnected) {
+    const does = /** @type {HTMLElement} */ (activeElement).dataset.does;
+    const there = item?.isConnected ? item : null;
+    const again = /** @type {HTMLElement | null | undefined} */ (does && there?.querySelector(`:scope > article [data-does=${does}]`));
+    // The same button of the comment as it is now; else the comment, if it is still there.
+    (again || there || desk.root.querySelector("section"))?.focus({ preventScroll: true });
+  }
   keepPlaces(desk, listed);
   const { visible } = page.node.counts;
   // A page that its reader asked for may have brought new ones.

@@ -36,7 +36,12 @@ export function articleOf(comment, words, actions, bar) {
   if (comment.editable_until) {
     const left = new Date(comment.editable_until).getTime() - Date.now();
     // If none is left, the clock is wrong, since the API has just granted some: the button stays.
-    if (left > 0) setTimeout(() => buttons.find((each) => each.dataset.does === "edit")?.remove(), left);
+    if (left > 0) setTimeout(() => {
+      const edit = buttons.find((each) => each.dataset.does === "edit");
+      // Its removal would lose the reader's place.
+      if (edit?.matches(":focus")) edit.closest("li")?.focus();
+      edit?.remove();
+    }, left);
   }
   return h("article", { "aria-labelledby": name, "data-by": comment.author.id, class: comment.state },
     h("header", {},

@@ -174,7 +174,10 @@ export default class PlazaComments extends Live {
     if (reader !== this.#reader) this.#people = null;
     this.#reader = reader || "";
     this.#isUnknown = reader === null;
-    const { votes, reactions, locked } = page.node;
+    const { votes, reactions } = page.node;
+    const isModerator = page.viewer?.can.includes("moderate");
+    // Who may not write may not vote either.
+    const locked = page.node.locked || !(page.node.open || isModerator);
     const viewer = page.viewer?.id || "";
     const marked = JSON.stringify([reader, viewer, page.node.id, words.language, votes, reactions, locked]);
     const isOther = !acts !== !this.#acts || marked !== this.#marked;
@@ -185,10 +188,10 @@ export default class PlazaComments extends Live {
     if (isOther || this.#lacksMarks) {
       this.#lacksMarks = false;
       const marks = this.#marks = marksOf(this.#root, {
-        words, node: page.node, reader: viewer, isOver: () => marked !== this.#marked || this.alive.aborted,
+        words, node: { ...page.node, locked }, reader: viewer, isOver: () => marked !== this.#marked || this.alive.aborted,
         // Waiting marks belong to this reader, even once another has come.
         call: (path, options) => this.#callNode(path, { as: reader || "", ...options }),
-        say: (told) => this.#say(told),
+        say: (told, id) => this.#say(told, this.#thread.comment(id)),
         invitation: (words, key) => invitation(this, words, key),
       });
       // Null also where the site has neither votes nor reactions: then the next look costs nothing.
@@ -333,7 +336,7 @@ export default class PlazaComments extends Live {
       reply: () => tried((acts) => acts.reply(comment)),
       edit: () => tried((acts) => acts.edit(comment)),
       remove: ({ currentTarget }) => tried((acts) => acts.remove(comment, currentTarget, (act) => this.#tried(act, comment))),
-      report: canReport(comment, this.#viewer, this.#node) ? () => tried((acts) => acts.report(comment)) : null,
+      report: canReport(comment, this.#viewer) ? () => tried((acts) => acts.report(comment)) : null,
       decide: (state) => tried((acts) => acts.decide(comment, state)),
       highlight: (what, isOn) => tried(async (acts) => {
         const told = await acts.highlight(comment, what, isOn, this.#pins);
@@ -384,7 +387,9 @@ export default class PlazaComments extends Live {
 
   /** Show a status text at a comment, or else above the list; return its element. @param {string} told @param {Comment} [comment] */
   #say(told, comment) {
-    const article = comment && this.#thread.item(comment.id)?.firstElementChild;
+    // A deleted comment has left the focus beside its place.
+    const item = comment && (this.#thread.item(comment.id) || this.#root.activeElement?.closest("li"));
+    const article = item?.firstElementChild;
     if (article) article.append(this.#status);
     else this.#head.place.after(this.#status);
     this.#status.textContent = told;

@@ -7,6 +7,8 @@ import { wordsFor } from "./words.js";
 
 /** Nodes that one call may ask for. */
 const MOST = 100;
+/** Characters of their ids: API Gateway takes 10,240 bytes of an address and headers, and a colon is sent as three. */
+const MOST_CHARACTERS = 5_000;
 /** @typedef {{nodes: Set<string>, counts: Promise<Record<string, number>>}} Batch */
 /** @type {Map<string, Batch>} */
 const gathering = new Map();
@@ -14,7 +16,8 @@ const gathering = new Map();
 /** Request a node's count in a call of up to MOST nodes of a turn; return counts by node. @param {string} api @param {string} node */
 function countsWith(api, node) {
   let batch = gathering.get(api);
-  if (!batch || batch.nodes.size >= MOST) {
+  const isFull = batch && (batch.nodes.size >= MOST || [...batch.nodes, node].join().length > MOST_CHARACTERS);
+  if (!batch || isFull) {
     /** @type {Set<string>} */
     const nodes = new Set();
     const turn = new Promise((resolve) => setTimeout(resolve));

@@ -2,6 +2,7 @@
 /** <plaza-feed view="news">: the posts of followed people, a wall, or an activity feed. */
 import { call, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
+import { goTo } from "./focus.js";
 import { tellFresh } from "./fresh.js";
 import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
 import { Live } from "./live.js";
@@ -134,8 +135,14 @@ export default class PlazaFeed extends Live {
     this.#writing = writing;
     this.#root.adoptedStyleSheets = [...STYLES, ...(writing?.STYLES || [])];
     this.#render(page);
-    if (page && this.#view === "activity") await this.#call("/feed/seen", { method: "PUT" }).catch(() => null);
+    if (page && this.#view === "activity") await this.#seen(now);
     if (!now.aborted) tell(this, "ready");
+  }
+
+  /** Tell that the reader has seen the feed: once the page is visible, as nobody sees one that was opened ahead. @param {AbortSignal} signal */
+  async #seen(signal) {
+    if (!document.hidden) return this.#call("/feed/seen", { method: "PUT" }).catch(() => null);
+    document.addEventListener("visibilitychange", () => this.#seen(signal), { once: true, signal });
   }
 
   /** @param {unknown} error */
@@ -152,7 +159,7 @@ export default class PlazaFeed extends Live {
   /** Load the list again after a press of the button for new posts, and focus the first item. */
   async #renewAll() {
     await this.restart();
-    /** @type {HTMLElement | null} */ (this.#list.firstElementChild)?.focus();
+    goTo(this.#list.firstElementChild);
   }
 
   /** @param {Page | null} page Null for a guest of a feed that needs a signed-in reader. */
@@ -187,7 +194,7 @@ export default class PlazaFeed extends Live {
     return this.#tried(async () => {
       const last = this.#list.lastElementChild;
       this.#show(await this.#page(this.#next));
-      /** @type {HTMLElement | null} */ (last?.nextElementSibling || null)?.focus();
+      goTo(last?.nextElementSibling);
     });
   }
 
@@ -199,11 +206,31 @@ export default class PlazaFeed extends Live {
     if (!this.#words || !(this.#reader || this.hasAttribute("user"))) return false;
     renewTimes(this.#root);
     const places = new Set(this.#root.querySelectorAll(".comments > *"));
-    const { items } = await this.#page();
+    const shown = /** @type {HTMLElement[]} */ ([...this.#list.children]);
+    const page = await this.#page();
+    const { items } = page;
     for (const each of items) this.#renew(each, places);
+    if (this.#view !== "activity") this.#compare(shown, page);
     const n = items.filter((each) => !this.#shown.has(each.id)).length;
     tellFresh(this.#fresh, n, this.#words.t("posts", { n }), () => this.#renewAll());
     return n > 0;
+  }
+
+  /**
+   * Remove what the first page lacks, draw what was edited. Leaves items in which the reader writes,
+   * and their own posts, which news do not have.
+   * @param {HTMLElement[]} shown The items from before the read. @param {Page} page
+   */
+  #compare(shown, { items, next }) {
+    const there = new Map(items.map((each) => [each.id, each]));
+    const end = next ? Math.max(...shown.map(({ id }, at) => (there.has(id) ? at : -1))) : shown.length;
+    for (const place of shown.slice(0, end + 1)) {
+      const now = there.get(place.id);
+      const isOwn = place.dataset.by === this.#viewer;
+      if (!place.isConnected || place.querySelector("form") || (!now && isOwn)) continue;
+      if (!now) this.#drop(place.id);
+      else if (editedAt(now) !== place.dataset.edited) this.#fill(place, now);
+    }
   }
 
   /** @returns {import("./writing.js").Desk} */
@@ -217,7 +244,7 @@ export default class PlazaFeed extends Live {
     const item = this.#shown.get(post.id) || this.#item(post);
     this.#list.prepend(item);
     this.#status.textContent = this.#words.t("posted");
-    item.focus();
+    goTo(item);
     tell(this, "posted", { id: post.id });
   }
 
@@ -241,13 +268,14 @@ export default class PlazaFeed extends Live {
     footer.append(...(this.#writing?.toolsFor(this.#desk, item, {
       place, article,
       isOnOwnWall: this.#view === "wall" && (!user || user === this.#viewer),
-      commented: (comment) => { this.#put(item, comment, comments); this.#status.textContent = this.#words.t("posted"); },
+      commented: (comment) => { this.#put(item, comment, comments); this.#say(this.#words.t("posted"), article); },
       changed: (now) => this.#fill(place, now),
       voted: (now) => showVotes(article, now),
       removed: () => this.#removed(item),
     }) || []));
     if (!isAction(item) && item.type === "poll") showVotes(article, item);
     article.append(comments, footer);
+    Object.assign(place.dataset, { by: personOf(item).id, edited: editedAt(item) });
     place.replaceChildren(article);
   }
 
@@ -275,12 +303,13 @@ export default class PlazaFeed extends Live {
   }
 
   /**
-   * Put a comment at the end of a list, in place of an earlier copy.
+   * Put a comment into a list by its time, in place of an earlier copy.
    * @param {Item} item @param {Comment} comment @param {HTMLElement} list
    */
   #put(item, comment, list) {
     list.querySelector(`[data-id="${comment.id}"]`)?.remove();
-    list.append(this.#comment(item, comment));
+    const isLater = (/** @type {HTMLElement} */ { dataset }) => Date.parse(String(dataset.at)) > Date.parse(comment.posted_at);
+    list.insertBefore(this.#comment(item, comment), /** @type {HTMLElement[]} */ ([...list.children]).find(isLater) || null);
   }
 
   /** @param {Item} item @param {Comment} comment @returns {HTMLElement} */
@@ -288,7 +317,7 @@ export default class PlazaFeed extends Live {
     /** @type {HTMLElement} */
     const place = commentOf(comment, this.#words, this.#writing?.commentTools(this.#desk, item, comment, () => ({
       place,
-      changed: (now) => { const made = this.#comment(item, now); place.replaceWith(made); made.focus(); },
+      changed: (now) => { const made = this.#comment(item, now); place.replaceWith(made); goTo(made); },
       removed: () => this.#again(item),
     })));
     this.#remake.set(place, () => this.#comment(item, comment));
@@ -301,7 +330,7 @@ export default class PlazaFeed extends Live {
     try {
       const now = await this.#call(pathOf(item));
       if (shown) this.#fill(shown, now);
-      shown?.focus();
+      goTo(shown);
     } catch (error) {
       if (!(error instanceof Problem) || error.response?.status !== 404) throw error;
       this.#removed(item);
@@ -364,9 +393,16 @@ export default class PlazaFeed extends Live {
 
   /** @param {Item} item */
   #removed(item) {
-    this.#shown.get(item.id)?.remove();
-    this.#shown.delete(item.id);
-    this.#root.querySelector("section")?.focus();
+    const shown = this.#shown.get(item.id);
+    const near = [shown?.nextElementSibling, shown?.previousElementSibling, this.#root.querySelector("section")];
+    this.#drop(item.id);
+    goTo(near.find(Boolean));
+  }
+
+  /** @param {string} id */
+  #drop(id) {
+    this.#shown.get(id)?.remove();
+    this.#shown.delete(id);
   }
 
   /**
@@ -375,11 +411,22 @@ export default class PlazaFeed extends Live {
    */
   async #tried(act) {
     const { now } = this;
+    const pressed = this.#root.activeElement;
     try {
       const told = await act();
-      this.#status.textContent = told ? this.#words.t(told) : "";
+      this.#say(told ? this.#words.t(told) : "", pressed);
     } catch (error) {
-      if (!now.aborted) this.#status.textContent = this.#words.reason(error);
+      if (!now.aborted) this.#say(this.#words.reason(error), pressed);
     }
+  }
+
+  /** Show a status text where its reader pressed, else where the focus is, or else above the list. @param {string} told @param {Element | null} [pressed] */
+  #say(told, pressed) {
+    const at = pressed?.isConnected ? pressed : this.#root.activeElement;
+    const article = at?.closest("[part=post]")?.firstElementChild;
+    if (article) article.append(this.#status);
+    else if (at === this.#more) this.#more.before(this.#status);
+    else this.#list.before(this.#status);
+    this.#status.textContent = told;
   }
 }

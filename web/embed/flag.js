@@ -1,13 +1,12 @@
 // @ts-check
 /** The form that reports a comment to the moderators: loaded when a reader presses its button. */
 import { h } from "./element.js";
+import { goTo } from "./focus.js";
 import { whenTyped } from "./keyboard.js";
 import { withMatters } from "./matters.js";
 import flag from "./words/en/flag.js";
 
 const WHY = ["spam", "abuse", "off_topic", "personal_data", "other"];
-/** The longest note that the API takes. */
-const MOST = 500;
 /** `reader:comment` reported since this page opened; the API lists none. @type {Set<string>} */
 const reported = new Set();
 
@@ -24,7 +23,7 @@ const reported = new Set();
 export async function openReport(article, id, shared, call, done) {
   const { t, reason } = await withMatters(shared, { flag });
   const why = /** @type {HTMLSelectElement} */ (h("select", {}, ...WHY.map((each) => h("option", { value: each }, t(`flag_${each}`)))));
-  const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, maxlength: MOST, dir: "auto", part: "input" }));
+  const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, dir: "auto", part: "input" }));
   const row = h("div", { class: "row" }, h("button", { class: "primary", part: "button primary" }, t("flagSend")));
   const form = h("form", { part: "form", class: "flag", onsubmit: send, onkeydown: whenTyped(leave) }, h("label", { class: "row" }, t("flagWhy"), why), h("div", { class: "row" }, note), row);
   const backButton = () => reported.has(id) ? h("button", { type: "button", part: "button", onclick: takeBack }, t("flagBack")) : null;
@@ -39,7 +38,7 @@ export async function openReport(article, id, shared, call, done) {
     const button = /** @type {HTMLElement | null} */ (article.querySelector("[data-does=report]"));
     if (!button) return;
     button.textContent = t(reported.has(id) ? "reported" : "report");
-    button.focus();
+    goTo(button);
   }
 
   /** @param {Event} event */
@@ -76,5 +75,5 @@ export async function openReport(article, id, shared, call, done) {
   // A second press while the words loaded has put a form there.
   if (article.querySelector("form")) return;
   article.append(form);
-  why.focus();
+  goTo(why);
 }

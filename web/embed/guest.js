@@ -15,9 +15,6 @@ import css from "./forms.css";
 const STYLES = sheet(css);
 /** The module of readers who return from a provider; the build inserts this release's address. */
 const PROVIDERS = BUILT_PROVIDERS;
-/** The longest name that the API takes, and the longest address. */
-const MOST = 100;
-const MOST_OF_ADDRESS = 254;
 /** The fragment that the link of an email or a provider's redirect adds to the page's address. */
 const LED_HERE = /^#plaza-(guest|account)=([\w-]{43})$/;
 
@@ -118,8 +115,8 @@ async function alongOf(invitation, words, token, begin) {
 function nameForm(invitation, words, asksAddress, open, begin) {
   const { t, reason } = words;
   const field = (/** @type {string} */ label, /** @type {Record<string, unknown>} */ rest) => /** @type {HTMLInputElement} */ (h("input", { "aria-label": label, placeholder: label, required: true, part: "input", ...rest }));
-  const name = field(t("guestName"), { maxlength: MOST, autocomplete: "nickname", dir: "auto" });
-  const email = asksAddress ? field(t("guestEmail"), { type: "email", maxlength: MOST_OF_ADDRESS, autocomplete: "email", dir: "ltr" }) : undefined;
+  const name = field(t("guestName"), { autocomplete: "nickname", dir: "auto" });
+  const email = asksAddress ? field(t("guestEmail"), { type: "email", autocomplete: "email", dir: "ltr" }) : undefined;
   const opener = /** @type {HTMLElement | null} */ (/** @type {ShadowRoot} */ (invitation.getRootNode()).activeElement);
   const back = () => { goBack(form, invitation); if (opener && invitation.contains(opener)) opener.focus(); };
   const known = email && h("button", { type: "button", part: "button", onclick: askForLetter }, t("guestSignIn"));

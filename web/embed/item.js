@@ -116,8 +116,8 @@ export function articleOf(item, words, pictures) {
       !isAction(item) && shownOf(item, words, pictures)));
 }
 
-/** The time of a comment's last edit; "" for none. @param {Comment} comment */
-export const editedAt = (comment) => ("edited_at" in comment && comment.edited_at) || "";
+/** The time of the last edit of a comment or an item; "" for none. @param {Comment | Item} edited */
+export const editedAt = (edited) => ("edited_at" in edited && edited.edited_at) || "";
 
 /** @param {Comment} comment @param {Words} words @param {Element[]} [tools] what its reader may do with it */
 export function commentOf(comment, { t, locale }, tools = []) {

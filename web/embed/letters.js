@@ -15,8 +15,6 @@ const PATH = "/notifications/mail";
 const EVERY = ["off", "at_once", "hourly", "daily", "weekly"];
 /** @param {string} every */
 const hasHour = (every) => every === "daily" || every === "weekly";
-/** The longest address that the API takes. */
-const MOST = 254;
 
 /**
  * Read the reader's choice; return a function that shows its form in a panel. Throws a Problem if
@@ -31,7 +29,7 @@ export async function prepare(panel, { call, words }, button) {
   const every = select(choice.every, EVERY, (each) => t(`every_${each}`));
   const weekday = select(choice.weekday, numbers(1, 7), weekdayNames(locale));
   const hour = select(choice.hour, HOURS, hourNames(locale));
-  const email = /** @type {HTMLInputElement} */ (h("input", { type: "email", maxlength: MOST, autocomplete: "email", dir: "ltr", part: "input" }));
+  const email = /** @type {HTMLInputElement} */ (h("input", { type: "email", autocomplete: "email", dir: "ltr", part: "input" }));
   const field = (/** @type {string} */ key, /** @type {HTMLElement} */ input) => h("label", {}, h("span", {}, t(key)), input);
   const [ofWeeks, ofDays, ofAll] = [field("lettersWeekday", weekday), field("lettersHour", hour), field("lettersEmail", email)];
   // The stored hour belongs to the time zone in which the reader chose it.

@@ -137,8 +137,13 @@ export class Live extends Adopted {
   /** Subscribe to a topic's changes after STAYS_MS. @param {import("./topics.js").Topic} topic */
   hear(topic) {
     const { alive } = this;
-    const begin = () => load(TOPICS).catch(() => load(TOPICS)).then(({ hear }) => hear(topic, alive)).catch(() => {});
-    const timer = setTimeout(begin, STAYS_MS);
+    let wait = STAYS_MS;
+    const begin = () => load(TOPICS).then(({ hear }) => hear(topic, alive)).catch(() => {
+      // The network may be away for long, and the bell has no look of its own.
+      wait = Math.min(2 * wait, MOST_MS);
+      if (!alive.aborted) timer = setTimeout(begin, wait);
+    });
+    let timer = setTimeout(begin, wait);
     alive.addEventListener("abort", () => clearTimeout(timer));
   }
 

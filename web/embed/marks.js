@@ -17,7 +17,7 @@ import css from "./marks.css";
  * @property {Schemas["DiscussionAnswer"]} node
  * @property {string} reader The reader's id in the API; "" for a guest.
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
- * @property {(told: string) => void} say
+ * @property {(told: string, id: string) => void} say
  * @property {(words: Words, key: string) => HTMLElement} invitation Asks a guest to sign in.
  * @property {() => boolean} isOver Whether newer marks replace these or the element has left.
  */
@@ -113,8 +113,8 @@ class Marks {
     const wish = new Wish(told, {
       send: (key, value) => this.#send(id, key, value),
       show: () => this.#draws.get(id)?.(),
-      failed: (error) => isOver() || say(/** @type {{code?: string}} */ (error).code === "too_fast" ? t("tooManyMarks") : reason(error)),
-      waits: (isOffline) => isOver() || say(isOffline ? t("waitsOffline") : ""),
+      failed: (error) => isOver() || say(/** @type {{code?: string}} */ (error).code === "too_fast" ? t("tooManyMarks") : reason(error), id),
+      waits: (isOffline) => isOver() || say(isOffline ? t("waitsOffline") : "", id),
     });
     this.#wishes.set(id, wish);
     return wish;

@@ -1,6 +1,7 @@
 // @ts-check
 /** Cards of authors, and the reader's blocks; loaded when the reader presses a name. */
 import { h, sheet } from "./element.js";
+import { goTo } from "./focus.js";
 import { whenTyped } from "./keyboard.js";
 import { withMatters } from "./matters.js";
 import person from "./words/en/person.js";
@@ -93,7 +94,7 @@ class Cards {
     this.#card = card;
     name.setAttribute("aria-expanded", "true");
     name.closest("header")?.after(card);
-    card.focus();
+    goTo(card);
   }
 
   /** Fold a new article if the reader has blocked its author. @param {HTMLElement} article */
@@ -168,7 +169,7 @@ class Cards {
       await this.#write(id, isBlocked);
       this.#close();
       this.#apply(id);
-      item?.focus();
+      goTo(item);
       this.#desk.look();
       return this.words.t(isBlocked ? "blocked" : "unblocked", { name });
     });

@@ -4,10 +4,9 @@
 /** @typedef {import("./comment.js").Comment} Comment */
 
 /**
- * Whether a reader can report a comment: it is visible, its page is not locked, and the reader is
- * no guest, not its author, and no moderator. A page that is closed by time still takes reports.
+ * Whether a reader can report a comment: it is visible, and the reader is no guest, not its author,
+ * and no moderator. Locked and closed pages take reports: what they show stays public.
  * @param {Comment} comment @param {string} reader The reader's id; "" for a guest.
- * @param {import("./marked.js").Page["node"] | null} node
  */
-export const canReport = (comment, reader, node) =>
-  reader !== "" && !node?.locked && comment.state === "visible" && comment.author?.id !== reader && !comment.can.includes("moderate");
+export const canReport = (comment, reader) =>
+  reader !== "" && comment.state === "visible" && comment.author?.id !== reader && !comment.can.includes("moderate");

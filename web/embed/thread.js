@@ -22,7 +22,7 @@ export function indexIn(siblings, comment, order) {
 }
 
 /** The forms at a comment; while one is open, `again` leaves the comment as it is. */
-const WRITING = ":scope > form, :scope > article form";
+const WRITING = ":scope > form, :scope > article :is(form, .ask, .person)";
 
 /**
  * Make the children of an element exactly these nodes, in this order. Children in their place stay

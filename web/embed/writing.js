@@ -1,6 +1,7 @@
 // @ts-check
 /** Forms and buttons of a feed, for signed-in readers; loaded beside the first page. */
 import { h, sheet } from "./element.js";
+import { goTo } from "./focus.js";
 import { ask, FORM_STYLES, FORM_WORDS, textForm } from "./form.js";
 import css from "./writing.css";
 import writing from "./words/en/writing.js";
@@ -122,7 +123,7 @@ function commentForm({ words, reader, call }, item, { article, commented }) {
   const form = textForm({
     words, place: `${reader}:${path}`, most: MOST_IN_COMMENT, label: words.t("replyTo", { name }), hint: words.t("comment"),
     send: async (text, key) => commented(await call(`${path}/comments`, { method: "POST", body: { text }, key })),
-    done: () => { form.remove(); /** @type {HTMLElement | null} */ (article.querySelector("[data-does=comment]"))?.focus(); },
+    done: () => { form.remove(); goTo(article.querySelector("[data-does=comment]")); },
   });
   article.append(form);
   form.querySelector("textarea")?.focus();
@@ -178,7 +179,7 @@ function editForm({ words, reader, call }, post, { place, changed }) {
   const form = textForm({
     words, place: `${reader}:${path}:edit`, label: words.t("edit"), text: detail.text, most: MOST_IN_POST,
     send: async (text) => { post = await call(path, { method: "PATCH", body: { detail: { ...detail, text } } }); },
-    done: () => { changed(post); place.focus(); },
+    done: () => { changed(post); goTo(place); },
   });
   place.replaceChildren(form);
   form.querySelector("textarea")?.focus();

@@ -44,13 +44,14 @@ function h(tag, attributes = {}, ...children) {
 
 /**
  * Return the list's address with other choices; "" removes a choice.
- * @param {Record<string, string>} change
+ * @param {Record<string, string | string[]>} change
  */
 function address(change) {
   const query = new URLSearchParams(productId ? "" : location.search);
   for (const [name, value] of Object.entries(change)) {
-    if (value) query.set(name, value);
-    else query.delete(name);
+    query.delete(name);
+    // A value may have a comma: each stands by itself.
+    for (const each of [value].flat()) if (each) query.append(name, each);
   }
   return query.size ? `${SHOP}?${query}` : SHOP;
 }
@@ -129,14 +130,14 @@ function showFacets(facets) {
   const query = new URLSearchParams(location.search);
   const focused = document.activeElement?.id;
   const sets = facets.map(({ name, values }) => {
-    const chosen = new Set((query.get(`f.${name}`) || "").split(",").filter(Boolean));
+    const chosen = new Set(query.getAll(`f.${name}`));
     const rows = values.map(({ value, products }) => {
       const text = String(value);
       const toggle = () => {
         if (!chosen.delete(text)) chosen.add(text);
-        go({ [`f.${name}`]: [...chosen].join() });
+        go({ [`f.${name}`]: [...chosen] });
       };
-      const id = `facet-${name}-${text.replace(/\W+/g, "-")}`;
+      const id = `facet-${name}-${encodeURIComponent(text)}`;
       return h("label", {}, h("input", { type: "checkbox", id, checked: chosen.has(text), onchange: toggle }), h("span", { dir: "auto" }, text), " ", h("small", {}, String(products)));
     });
     return h("fieldset", {}, h("legend", {}, name[0].toUpperCase() + name.slice(1)), ...rows);
@@ -174,7 +175,7 @@ async function showList(cursor = null) {
   await showStock();
 }
 
-/** Show the list with other choices, without loading the page. @param {Record<string, string>} change */
+/** Show the list with other choices, without loading the page. @param {Record<string, string | string[]>} change */
 function go(change) {
   history.pushState(null, "", address(change));
   return tried(showList);

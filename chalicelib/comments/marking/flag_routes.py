@@ -1,6 +1,6 @@
 """Routes of flags: readers place and withdraw them, moderators list them."""
 
-from chalicelib.comments.errors import NodeLocked, OwnComment, UnknownNode
+from chalicelib.comments.errors import OwnComment, UnknownNode
 from chalicelib.comments.forms import CommentId
 from chalicelib.comments.marking import flags
 from chalicelib.comments.marking.flag_forms import CommentFlag, FlagsAnswer, FlagsQuery
@@ -23,7 +23,7 @@ def _declare_flags(route: Route) -> None:
         "PUT",
         "/nodes/{node}/comments/{comment}/flag",
         limit=limits.flags,
-        raises=(UnknownNode, UnknownComment, NodeLocked, OwnComment),
+        raises=(UnknownNode, UnknownComment, OwnComment),
     )
     def flag_comment(
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentFlag
@@ -39,7 +39,7 @@ def _declare_flags(route: Route) -> None:
     @route(
         "DELETE",
         "/nodes/{node}/comments/{comment}/flag",
-        raises=(UnknownNode, UnknownComment, NodeLocked),
+        raises=(UnknownNode, UnknownComment),
     )
     def withdraw_flag(
         request: Request, node: NodeId, comment: CommentId, caller: Principal

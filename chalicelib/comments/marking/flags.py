@@ -9,7 +9,7 @@ from chalicelib.comments.entries import reported, writing
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.reported import is_over, is_protected, report_fields
 from chalicelib.comments.entries.rows import ENTRIES, key_of, revision_of
-from chalicelib.comments.errors import NodeLocked, OwnComment
+from chalicelib.comments.errors import OwnComment
 from chalicelib.comments.marking.flag_forms import CommentFlag, FlagAnswer, FlagsAnswer, FlagsQuery
 from chalicelib.comments.marking.votes import MarkTarget, find
 from chalicelib.comments.people import changing
@@ -98,8 +98,8 @@ def flag(
     """Store the caller's flag on a comment, and queue the comment or hold it back.
 
     A repeated flag changes nothing. After a decision on the caller's flag, a new flag changes
-    nothing until an edit of the text. Raises UnknownNode, NodeMoved, UnknownComment, NodeLocked,
-    OwnComment, and Unauthenticated for a guest whose past an account has.
+    nothing until an edit of the text. Raises UnknownNode, NodeMoved, UnknownComment, OwnComment,
+    and Unauthenticated for a guest whose past an account has.
     """
     target = find(runtime, node_id, comment_id, caller)
     if target.entry["author_id"] == caller.id:
@@ -127,14 +127,12 @@ def flag(
 def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
     """Withdraw the caller's flag; without one, nothing changes.
 
-    Raises UnknownNode, NodeMoved, UnknownComment and NodeLocked.
+    Raises UnknownNode, NodeMoved and UnknownComment.
     """
     _place_flag(runtime, find(runtime, node_id, comment_id, caller), caller, NO_FLAG)
 
 
 def _place_flag(runtime: Runtime, target: MarkTarget, caller: Principal, change: Change) -> Marked:
-    if target.node["locked"]:
-        raise NodeLocked
     thing = Thing(KIND, thing_id(target.entry), target.entry)
     return place(runtime, thing, caller.id, change)
 

@@ -107,6 +107,8 @@ class CallbackQuery(Input):
 class AccountCode(Input):
     """The code of a finished sign-in, from the page's fragment `#plaza-account=`."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"code": "A" * 43}]})
+
     code: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN), Field(examples=["A" * 43])]
 
 

@@ -95,6 +95,8 @@ class SignInAnswer(TypedDict):
 class SignInCode(Input):
     """The code from the fragment that a letter's link leads to, `#plaza-guest=`."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"code": "A" * 43}]})
+
     code: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN), Field(examples=["A" * 43])]
 
 

@@ -76,6 +76,8 @@ class NewImport(Input):
 class NewExport(Input):
     """The format of an export: Plaza's own lines, or WXR for Disqus and WordPress."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"format": "plaza"}]})
+
     format: ExportFormat = "plaza"
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import MAX_PAGE, Input, NoContent, Ok, PageQuery, Request, Route
@@ -22,6 +22,8 @@ _Level = Literal["watching"]
 
 class AuthorWatchChoice(Input):
     """The level of a watch."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"level": "watching"}]})
 
     level: _Level = Field(description="Each new post notifies you.")
 

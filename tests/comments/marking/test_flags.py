@@ -252,20 +252,25 @@ def test_many_who_flag_at_once_are_all_counted(
     assert_exact(runtime)
 
 
-def test_what_cannot_be_flagged_is_refused(
-    client: Client, moderator: Client, publisher: Client, comment: str
+def test_a_locked_discussion_takes_reports_since_its_comments_stay_public(
+    client: Client, runtime: Runtime, publisher: Client, comment: str
 ) -> None:
+    publisher.put(NODE, **PAGE, locked=True)
+
+    assert flag(client, "bob", comment).status == 204
+    assert entry(runtime, comment)["queue"] == "flagged"
+    assert client.as_("bob").delete(f"{comment}/flag").status == 204
+    assert "flags" not in entry(runtime, comment)
+
+
+def test_what_cannot_be_flagged_is_refused(client: Client, moderator: Client, comment: str) -> None:
     for reason in ("dull", "", None, 1):
         assert flag(client, "bob", comment, reason).status == 422
     assert flag(client, "bob", comment, note="x" * 501).status == 422
     assert flag(client, "ann", comment).code == "own_comment"
     assert flag(client, "bob", f"{NODE}/comments/gone").code == "unknown_comment"
     assert client.put(f"{comment}/flag", reason="spam").status == 401
-    publisher.put(NODE, **PAGE, locked=True)
     bob = client.as_("bob")
-    assert flag(client, "bob", comment).code == "node_locked"
-    assert bob.delete(f"{comment}/flag").code == "node_locked"
-    publisher.put(NODE, **PAGE, locked=False)
     moderator.post(f"{comment}/state", state="hidden")
     assert flag(client, "bob", comment).code == "unknown_comment"
     assert bob.delete(f"{comment}/flag").code == "unknown_comment"

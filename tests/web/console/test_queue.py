@@ -146,12 +146,48 @@ def test_spam_is_filed_by_a_key_and_found_in_a_queue_of_its_own(desk: Desk) -> N
     expect(page.get_by_text("Nothing waits.")).to_be_visible()
 
 
+def test_a_click_on_a_button_of_any_card_decides(desk: Desk) -> None:
+    """What a card shows once it is current does not move the button from under the pointer."""
+    comments = [desk.post(f"Comment {number}", f"p{number}") for number in range(3)]
+    page = desk.open()
+    expect(page.get_by_role("article").first).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.get_by_role("article").last).to_be_focused()
+    page.wait_for_load_state("networkidle")
+
+    page.get_by_role("article").first.get_by_role("button", name="Approve").click()
+
+    until(page, lambda: "visible" in {desk.state(each) for each in comments})
+
+
+def test_typing_the_name_of_a_queue_decides_on_nothing(desk: Desk) -> None:
+    """WCAG 2.2, 3.2.2: a choice does not move the focus to where its next letter is a decision."""
+    comments = [desk.post(f"Comment {number}", f"p{number}") for number in range(3)]
+    for each in comments:
+        path = f"/nodes/{NODE}/comments/{each}/state"
+        assert desk.admin.post(path, state="spam").status == 200
+    page = desk.open()
+    choice = page.get_by_role("combobox", name="Which")
+    choice.focus()
+
+    page.keyboard.press("s")
+    expect(page.get_by_role("article")).to_have_count(3)
+    page.keyboard.type("pam", delay=50)
+
+    expect(choice).to_be_focused()
+    expect(choice).to_have_value("spam")
+    assert {desk.state(each) for each in comments} == {"spam"}
+
+
 def test_what_is_taken_back_from_the_spam_is_spam_again(desk: Desk) -> None:
     spam = desk.post("Cheap watches", "eve")
     there = f"/nodes/{NODE}/comments/{spam}/state"
     assert desk.admin.post(there, state="spam").status == 200
     page = desk.open()
     page.get_by_label("Which").select_option("Spam")
+    expect(page.get_by_role("article")).to_be_visible()
+    page.get_by_label("Which").press("Tab")
     expect(page.get_by_role("article")).to_be_focused()
     page.keyboard.press("a")
     until(page, lambda: desk.state(spam) == "visible")
