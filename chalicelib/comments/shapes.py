@@ -268,6 +268,7 @@ class CommentSite(TypedDict):
     avatar_hosts: NotRequired[Annotated[list[str], AtMost(MAX_AVATAR_HOSTS)] | None]
     first_visits: NotRequired[Annotated[list[str], AtMost(MAX_PREFIXES)]]
     guests: NotRequired[Guests]
+    guests_vote: NotRequired[bool]
     origins: NotRequired[Annotated[list[str], AtMost(MAX_ORIGINS)]]
     search: NotRequired[bool]
     notifications: NotRequired[bool]

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from chalicelib.content.shapes import (
     MAX_SUMMARY_CHARACTERS,
     MAX_TAGS,
+    CommentsChoice,
     ContentNode,
     Edition,
     PageDraft,
@@ -88,6 +89,9 @@ class _PlacedAnswer(TypedDict):
     until: Annotated[datetime | None, Field(description="When it is no longer shown.")]
     updated_at: datetime
     discussion_id: Annotated[DiscussionId | None, Field(description="The node of its comments.")]
+    comments: Annotated[
+        CommentsChoice | None, Field(description="The page's own choice; null: its site's.")
+    ]
 
 
 class ContentAnswer(_PlacedAnswer):
@@ -163,6 +167,7 @@ def content_answer(node: ContentNode, now: datetime) -> ContentAnswer:
         "until": node["until"],
         "updated_at": node["updated"],
         "discussion_id": node["discussion"],
+        "comments": node.get("comments"),
     }
 
 

@@ -64,6 +64,9 @@ class Telling(TypedDict):
     resent_by: NotRequired[str]
 
 
+CommentsChoice = Literal["open", "off"]
+
+
 class ContentNode(TypedDict):
     """A page, a post or a photo. A deleted page keeps its document, without content.
 
@@ -74,6 +77,7 @@ class ContentNode(TypedDict):
     `edition` rises with each change for readers. `is_closed`: the discussion has received the order
     to close. `told`: 1 if the discussion has the page's public time. `preview_key` is part of each
     preview's address. Until `count_due`, the numbers of tags count the page for `counted_tags`.
+    `comments`: whether the page has a discussion, in place of its site's choice.
     Pages of release 0.3.0 lack `told`, `counted_tags` and `count_due`.
     """
 
@@ -101,6 +105,7 @@ class ContentNode(TypedDict):
     counted_tags: NotRequired[Annotated[list[str], AtMost(MAX_TAGS)]]
     count_due: NotRequired[datetime]
     due_events: NotRequired[DueEvents]
+    comments: NotRequired[CommentsChoice]
 
 
 class RevisionId(TypedDict):
@@ -180,7 +185,7 @@ class ContentSite(TypedDict):
     base_url: str
     language: str
     author: str
-    comments: Literal["open", "off"]
+    comments: CommentsChoice
     feed_items: int
     feed_host: str
     version: int

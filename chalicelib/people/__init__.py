@@ -1,4 +1,4 @@
 """People: their ids and names, and their renaming, erasure and export in every feature.
 
-Public face: `blocks`, `features`, `jobs`, `routes`.
+Public face: `blocks`, `export`, `features`, `jobs`, `routes`.
 """

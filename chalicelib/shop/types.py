@@ -19,7 +19,7 @@ from pydantic import (
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Input, parse_part
 from chalicelib.registered import name_in
-from chalicelib.texts import Line, at_most
+from chalicelib.texts import Line, at_most, look_of
 
 # Values of one product; each element of a list counts.
 MAX_VALUES = 50
@@ -138,7 +138,11 @@ def check_details(name: str, details: Any) -> dict[str, Any]:
 
 
 def _distinct(value: Any) -> Any:
-    return list(dict.fromkeys(value)) if isinstance(value, list) else value
+    """Return a list with the first of each group of values that look the same to readers."""
+    if not isinstance(value, list):
+        return value
+    looks = [look_of(each) if isinstance(each, str) else each for each in value]
+    return [each for at, each in enumerate(value) if looks.index(looks[at]) == at]
 
 
 def _check_flat(details: dict[str, Any]) -> None:

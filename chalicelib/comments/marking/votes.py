@@ -101,8 +101,10 @@ def withdraw(
 def _check_may_mark(runtime: Runtime, target: MarkTarget, caller: Principal) -> bool:
     """Return whether the site shadows the caller, and note a shadow on the node.
 
-    Raises Suspended, Banned and Unauthenticated.
+    Raises Suspended, Banned, Unauthenticated, and NotEnabled for a guest where guests do not vote.
     """
+    if caller.is_guest and not target.rights.settings.get("guests_vote", True):
+        raise NotEnabled
     site = target.node["site"]
     is_shadowed = check_may_write(target.person, site, caller, target.rights.now)
     if is_shadowed:

@@ -224,6 +224,12 @@ class CommentSettings(Input):
         "the rights of all guests.",
     )
 
+    guests_vote: bool = Field(
+        True,  # noqa: FBT003 - pydantic's default
+        description="Whether guests vote and react, too: whoever has several networks is several "
+        "guests. Off: their earlier votes and reactions stay.",
+    )
+
     origins: Annotated[tuple[Origin, ...], Field(max_length=MAX_ORIGINS)] = Field(
         (),
         description="The origins of the site's pages, such as `https://harbour.example`: links in "
@@ -314,6 +320,7 @@ class CommentSettingsAnswer(TypedDict):
     avatar_hosts: Annotated[list[AvatarHost], Field(max_length=MAX_AVATAR_HOSTS)] | None
     first_visits: Annotated[list[ShownUrl], Field(max_length=MAX_PREFIXES)]
     guests: Guests
+    guests_vote: bool
     origins: Annotated[list[Origin], Field(max_length=MAX_ORIGINS)]
     search: bool
     notifications: bool
@@ -350,6 +357,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "avatar_hosts": settings.get("avatar_hosts"),
         "first_visits": settings.get("first_visits", []),
         "guests": settings.get("guests", "off"),
+        "guests_vote": settings.get("guests_vote", True),
         "origins": settings.get("origins", []),
         "search": settings.get("search", False),
         "notifications": settings.get("notifications", False),

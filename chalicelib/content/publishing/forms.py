@@ -5,6 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
+from chalicelib.content.shapes import CommentsChoice
 from chalicelib.content.slugs import Prefix
 from chalicelib.http import Input
 from chalicelib.instants import Instant, in_utc
@@ -51,6 +52,11 @@ class Publication(Input):
     minor: bool = Field(
         default=False,
         description="Whether feeds show it as no newer than it was: a corrected slip.",
+    )
+    comments: CommentsChoice | None = Field(
+        None,
+        description="Whether the page has a discussion; left out, its earlier choice or else the "
+        "site's holds. A discussion that was begun stays.",
     )
     take: bool = Field(
         default=False, description="Whether it takes an address that another page had once."

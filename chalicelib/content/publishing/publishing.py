@@ -57,7 +57,7 @@ def publish(
     UnknownContent and ContentGone.
     """
     drafts.check_version(node, given.version)
-    arrival = by if isinstance(by, Arrival) else None
+    arrival, who = (by, None) if isinstance(by, Arrival) else (None, by.id)
     now, draft = runtime.now(), _draft(node)
     shown_from = max(given.at or now, now)
     _check_date(node, given, shown_from, now)
@@ -78,8 +78,9 @@ def publish(
         _claim(runtime.database, current, edition, now, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.mark_live(runtime.database, current, session)
+        if given.comments is not None:
+            current["comments"] = given.comments
         begun = _begin_discussion(runtime, discussions, current, change, session, arrival)
-        who = None if isinstance(by, Arrival) else by.id
         return store(runtime, current, change, session, is_news=arrival is None, by=who, **begun)
 
     return notify(runtime, in_transaction(runtime.database, work), is_news=arrival is None)
@@ -303,10 +304,14 @@ def _begin_discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in it
     session: ClientSession,
     arrival: Arrival | None,
 ) -> dict[str, Any]:
-    """Begin a discussion if the page has none and comments are on; return the page's new fields."""
+    """Begin a discussion if the page has none and comments are on; return the page's new fields.
+
+    These have the page's own choice, too.
+    """
     site = settings.get(runtime.database, node["site"], session)
-    if node["discussion"] is not None or site["comments"] == "off":
-        return {}
+    chosen: Document = {"comments": node["comments"]} if "comments" in node else {}
+    if node["discussion"] is not None or node.get("comments", site["comments"]) == "off":
+        return chosen
     former, is_closed = None, False
     if arrival is not None:
         former = discussions.at_address(runtime, node["site"], arrival.address, session)
@@ -318,7 +323,7 @@ def _begin_discussion(  # noqa: PLR0913, PLR0917 - a discussion of a page, in it
     public = change["published"], change["until"]
     page = Discussed(edition["title"], url, node["edition"], *public, is_closed=is_closed)
     discussions.begin(runtime, discussion, page, session)
-    return {"discussion": discussion, "told": TOLD}
+    return {**chosen, "discussion": discussion, "told": TOLD}
 
 
 def _check_may_delete(node: ContentNode, caller: Principal) -> None:

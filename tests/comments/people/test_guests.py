@@ -98,6 +98,23 @@ def test_a_guest_edits_votes_reports_blocks_and_deletes(site: Client) -> None:
     assert writer.delete(f"{COMMENTS}/{own}").status == 204
 
 
+def test_guests_neither_vote_nor_react_where_accounts_alone_do(
+    site: Client, admin: Client, clock: Clock
+) -> None:
+    hearts = [{"key": "heart", "emoji": "\u2764"}]
+    comment = f"{COMMENTS}/{site.as_('bob').post(COMMENTS, text='Is it?').json['id']}"
+    passenger = guest(site)
+    assert passenger.put(f"{comment}/vote", value=1).status == 200
+
+    welcome(admin, clock, guests_vote=False, reactions=hearts)
+
+    assert passenger.put(f"{comment}/vote", value=-1).code == "not_enabled"
+    assert passenger.put(f"{comment}/reactions/heart").code == "not_enabled"
+    assert passenger.put(f"{comment}/flag", reason="spam").status == 204
+    assert site.as_("ann").put(f"{comment}/vote", value=1).json["votes"]["up"] == 2
+    assert passenger.put(f"{comment}/vote", value=0).json["votes"]["up"] == 1
+
+
 def test_a_site_has_no_guests_unless_it_says_so(client: Client, admin: Client) -> None:
     admin.put(NODE, title="Moon", url="https://blog.example/")
 

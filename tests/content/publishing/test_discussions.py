@@ -403,6 +403,31 @@ def test_a_site_without_comments_begins_none(client: Client) -> None:
     assert read(client, "moon", "&include=discussion").json["discussion"] is None
 
 
+def test_a_page_has_no_discussion_if_it_is_published_without_one(site: Client) -> None:
+    """An imprint has none, at whatever later publication, until it chooses one."""
+    page = write(editor(site), "imprint")
+    paula = publisher(site)
+
+    answers = [
+        paula.post(f"{node(page)}/publish", version=1, **chosen).json
+        for chosen in ({"comments": "off"}, {}, {"comments": "open"})
+    ]
+
+    assert [each["comments"] for each in answers] == ["off", "off", "open"]
+    assert [bool(each["discussion_id"]) for each in answers] == [False, False, True]
+
+
+def test_a_page_has_a_discussion_on_a_site_without_comments_if_it_chooses_one(
+    client: Client,
+) -> None:
+    set_up(client, comments="off")
+    page = write(editor(client), "letters")
+
+    answer = publisher(client).post(f"{node(page)}/publish", version=1, comments="open").json
+
+    assert (answer["comments"], bool(answer["discussion_id"])) == ("open", True)
+
+
 def test_a_refused_publication_begins_no_discussion(site: Client) -> None:
     published(site, "moon")
     second = write(editor(site), "moon")

@@ -209,3 +209,14 @@ def test_a_text_whose_html_is_too_large_is_refused(client: Client) -> None:
     assert put(open_shop(client), "moby", book(text=many)).status in {201, 422}
     quotes = "\n\n".join(">" * 8 + "a" for _ in range(900))
     assert put(open_shop(client), "dick", book("B", text=quotes)).code == "product_too_large"
+
+
+def test_values_that_look_the_same_are_one(client: Client) -> None:
+    """Else a facet shows one value twice."""
+    paula = open_shop(client)
+    authors = ["Melville", "Melville\u200b", "Mel\u00adville", "Kent"]
+    details = {"author": authors, "language": "en"}
+
+    assert put(paula, "moby", book(details=details)).status == 201
+
+    assert paula.get(product("moby")).json["details"]["author"] == ["Melville", "Kent"]
