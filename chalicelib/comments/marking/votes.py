@@ -105,8 +105,7 @@ def _check_may_mark(runtime: Runtime, target: MarkTarget, caller: Principal) -> 
     """
     if caller.is_guest and not target.rights.settings.get("guests_vote", True):
         raise NotEnabled
-    site = target.node["site"]
-    is_shadowed = check_may_write(target.person, site, caller, target.rights.now)
+    is_shadowed = check_may_write(target.person, target.node["site"], caller, target.rights.now)
     if is_shadowed:
         nodes.note_shadow(runtime.database, target.node)
     return is_shadowed

@@ -78,8 +78,7 @@ def publish(
         _claim(runtime.database, current, edition, now, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.mark_live(runtime.database, current, session)
-        if given.comments is not None:
-            current["comments"] = given.comments
+        current.update({"comments": given.comments} if given.comments else {})
         begun = _begin_discussion(runtime, discussions, current, change, session, arrival)
         return store(runtime, current, change, session, is_news=arrival is None, by=who, **begun)
 
