@@ -119,6 +119,17 @@ class CommentChanged(Problem):
     title = "The comment has changed: read it again"
 
 
+class PersonChanged(Problem):
+    """Another moderator decided on the person after the caller read them.
+
+    `facts` have the present `status` and `until`.
+    """
+
+    status = 409
+    code = "person_changed"
+    title = "Another moderator has decided on this person: read them again"
+
+
 class TooManyPins(Problem):
     """The node has the most pinned comments that it may have."""
 

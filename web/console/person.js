@@ -59,7 +59,7 @@ class PlazaPerson extends HTMLElement {
       const changed = {};
       const limit = chosen.value === "suspended" && end.value ? new Date(end.value).toISOString() : null;
       // Unchanged fields are not sent: another moderator may have changed them.
-      if (chosen.value !== status || (limit && local(limit)) !== (until && local(until))) Object.assign(changed, { status: chosen.value, until: limit });
+      if (chosen.value !== status || (limit && local(limit)) !== (until && local(until))) Object.assign(changed, { status: chosen.value, until: limit, as_shown: { status, until } });
       const named = given.value.split(",").map((each) => each.trim()).filter(Boolean);
       if (named.join() !== badges.join()) changed.badges = named;
       if (about.value.trim() !== note) changed.note = about.value.trim() || null;

@@ -1,15 +1,25 @@
 """Reading and changing a person's document at a site, for moderators."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from datetime import datetime
+from typing import Any, NamedTuple, cast
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from chalicelib.comments.errors import PersonChanged
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import ActChange, Actor, ActSubject
-from chalicelib.comments.people.rows import PEOPLE, Person, defaults, new_person, person_id
+from chalicelib.comments.people.rows import (
+    PEOPLE,
+    Person,
+    Status,
+    defaults,
+    new_person,
+    person_id,
+    status_of,
+)
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
@@ -19,6 +29,47 @@ def find(database: Database[Document], site: str, user_id: str) -> Person:
     """Return a person at a site; without a stored document, a new person."""
     found = PEOPLE.of(database).find_one({"_id": person_id(site, user_id)})
     return found or new_person(site, user_id, user_id)
+
+
+class ShownStatus(NamedTuple):
+    """A person's status and the end of a suspension, as a moderator read them."""
+
+    status: Status
+    until: datetime | None
+
+
+class PersonDecision(NamedTuple):
+    """The fields that a moderator sets of a person whose status they read."""
+
+    fields: Mapping[str, Any]
+    as_shown: ShownStatus
+
+
+def decide(
+    runtime: Runtime, site: str, user_id: str, wanted: PersonDecision, actor: Actor
+) -> Person:
+    """Set fields of a person as `change`, unless another moderator has decided meanwhile.
+
+    Raises PersonChanged and Unavailable.
+    """
+    found, now = find(runtime.database, site, user_id), runtime.now()
+    if shown_status(found, now) != wanted.as_shown:
+        raise _changed(found, now)
+    by_act = ActChange({"act": found.get("act")}, wanted.fields)
+    try:
+        return change(runtime, site, user_id, by_act, actor)
+    except acts.NotDone:
+        raise _changed(find(runtime.database, site, user_id), now) from None
+
+
+def shown_status(person: Mapping[str, Any], now: datetime) -> ShownStatus:
+    """Return a person's status now; `until` is None unless they are suspended."""
+    status = status_of(person, now)
+    return ShownStatus(status, person["until"] if status == "suspended" else None)
+
+
+def _changed(person: Mapping[str, Any], now: datetime) -> PersonChanged:
+    return PersonChanged(facts=shown_status(person, now)._asdict())
 
 
 def change(runtime: Runtime, site: str, user_id: str, wanted: ActChange, actor: Actor) -> Person:
@@ -52,6 +103,8 @@ def store(
 
     `still`: raises NotDone if the fields no longer have these values; None: no condition.
     """
+    # Nobody has decided on a person without an act, and perhaps nobody knows them.
+    is_new = still is None or still == {"act": None}
     said = {name: {"$literal": value} for name, value in fields.items()}
     made = defaults(site, user_id, user_id, runtime.now())
     this = {"_id": person_id(site, user_id), "joined": {"$exists": False}, **(still or {})}
@@ -59,12 +112,12 @@ def store(
         before = PEOPLE.of(runtime.database).find_one_and_update(
             this,
             [{"$set": {**made, **said}}],
-            upsert=still is None,
+            upsert=is_new,
             return_document=ReturnDocument.BEFORE,
         )
     except DuplicateKeyError:
         raise Unavailable("This person's past becomes an account's") from None
-    if before is None and still is not None:
+    if before is None and not is_new:
         raise acts.NotDone
     return before or new_person(site, user_id, user_id)
 

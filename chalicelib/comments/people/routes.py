@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
+from chalicelib.comments.errors import PersonChanged
 from chalicelib.comments.forms import ActReason
 from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.people import blocking, changing
@@ -16,6 +17,7 @@ from chalicelib.comments.people.avatars import (
     draw,
     may_lead_to,
 )
+from chalicelib.comments.people.changing import PersonDecision, ShownStatus
 from chalicelib.comments.people.counting import count
 from chalicelib.comments.people.rows import (
     Person,
@@ -133,6 +135,13 @@ def own_answer(person: Person, now: datetime) -> OwnSitePersonAnswer:
     }
 
 
+class StatusShown(Input):
+    """A person's status, as the moderator read it."""
+
+    status: Status
+    until: Instant | None = None
+
+
 class PersonChange(Input):
     """A moderator's change of a person at a site; omitted fields stay."""
 
@@ -158,6 +167,10 @@ class PersonChange(Input):
     )
 
     reason: ActReason | None = None
+    as_shown: StatusShown | None = Field(
+        None,
+        description="The status that you read. If it is another by now, nothing is changed.",
+    )
 
     @model_validator(mode="after")
     def _check_until(self) -> Self:
@@ -200,7 +213,7 @@ def _declare_standing(route: Route) -> None:
             raise Forbidden(f"You do not moderate the site {site}")
         return Ok(own_answer(changing.find(request.runtime.database, site, user), now))
 
-    @route("PATCH", "/sites/{site}/people/{user}")
+    @route("PATCH", "/sites/{site}/people/{user}", raises=(PersonChanged,))
     def change_person(
         request: Request, site: SiteId, user: UserId, moderator: Moderator, body: PersonChange
     ) -> Ok[SitePersonAnswer]:
@@ -215,7 +228,13 @@ def _declare_standing(route: Route) -> None:
             message = "A suspension ends in the future"
             raise InvalidRequest(errors=[FieldError("until", "past", message)])
         actor = Actor(moderator, body.reason or "")
-        after = changing.change(request.runtime, site, user, ActChange(None, body.fields), actor)
+        if body.as_shown is None:
+            wanted = ActChange(None, body.fields)
+            after = changing.change(request.runtime, site, user, wanted, actor)
+        else:
+            shown = ShownStatus(body.as_shown.status, body.as_shown.until)
+            decision = PersonDecision(body.fields, shown)
+            after = changing.decide(request.runtime, site, user, decision, actor)
         if body.status is not None:
             request.details["status"] = body.status
         return Ok(person_answer(count(request.runtime.database, after), now))

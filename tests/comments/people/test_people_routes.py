@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.comments.people import changing
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 
@@ -142,3 +143,39 @@ def test_a_node_of_an_earlier_release_asks_the_site_that_it_belongs_to(
     moderator.patch(ANN, status="banned")
 
     assert told(ann.post("/nodes/shop:moon/comments", text="hello")) == (403, "banned")
+
+
+def test_a_decision_on_another_status_than_the_moderator_read_changes_nothing(
+    moderator: Client, clock: Clock
+) -> None:
+    """Else the older form of a moderator would lift the ban of another."""
+    ok: dict[str, Any] = {"status": "ok", "until": None}
+    end = (clock() + timedelta(days=1)).isoformat()
+    banned = moderator.patch(ANN, status="banned", as_shown=ok)
+    assert (banned.status, banned.json["status"]) == (200, "banned")
+
+    refused = moderator.patch(ANN, status="suspended", until=end, as_shown=ok)
+
+    assert (refused.status, refused.code) == (409, "person_changed")
+    assert refused.json["facts"] == {"status": "banned", "until": None}
+    assert moderator.get(ANN).json["status"] == "banned"
+    shown = {"status": "banned", "until": None}
+    assert moderator.patch(ANN, status="ok", as_shown=shown).json["status"] == "ok"
+
+
+def test_of_two_decisions_at_once_on_one_status_one_holds(
+    moderator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok: dict[str, Any] = {"status": "ok", "until": None}
+    moderator.patch(ANN, badges=["Helper"])
+    change, others = changing.change, ["banned"]
+
+    def be_overtaken(*given: Any) -> Any:
+        if others:
+            assert moderator.patch(ANN, status=others.pop()).status == 200
+        return change(*given)
+
+    monkeypatch.setattr(changing, "change", be_overtaken)
+
+    assert moderator.patch(ANN, status="shadowed", as_shown=ok).code == "person_changed"
+    assert moderator.get(ANN).json["status"] == "banned"
