@@ -1,5 +1,6 @@
 """What a function may send: the tests refuse what IAM would."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from chalicelib.comments.shapes import CommentFields
 from chalicelib.comments.spam.checking import KEPT
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.transfers import imports
+from chalicelib.jobs.schedules import RunFailed
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
@@ -73,12 +75,14 @@ def test_a_function_may_send_what_its_policy_names(
 
 
 def test_a_function_may_send_nothing_else(
-    tend_comments: Schedule, monkeypatch: pytest.MonkeyPatch
+    tend_comments: Schedule, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(permissions.SENDS, "comments_schedules", ())
 
-    with pytest.raises(PermissionError, match=r"comments_schedules may not send .* SENDS"):
+    with pytest.raises(RunFailed, match="PermissionError"):
         tend_comments()
+
+    assert re.search(r"comments_schedules may not send .* SENDS", caplog.text)
 
 
 @pytest.fixture

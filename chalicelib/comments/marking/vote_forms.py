@@ -12,6 +12,7 @@ from chalicelib.http.batches import batch_of
 from chalicelib.http.paging import Next
 from chalicelib.marks.shapes import REACTION_KEY
 from chalicelib.people.ids import UserId
+from chalicelib.texts import ShownName
 
 MAX_MARKED = 200
 MAX_REACTED = 50
@@ -60,10 +61,17 @@ class ReactorAnswer(TypedDict):
     """A person who reacted."""
 
     id: UserId
+    name: Annotated[
+        ShownName | None, Field(description="Null if they have not written at the site.")
+    ]
 
 
 class ReactedAnswer(TypedDict):
-    """A page of the people who reacted in one way, in the order of their ids."""
+    """A page of the people who reacted in one way, in the order of their ids.
+
+    It may be short before the end: it omits people whom the caller blocks. At the end,
+    `next` is null.
+    """
 
     people: Annotated[list[ReactorAnswer], Field(max_length=MAX_REACTED)]
     next: Next

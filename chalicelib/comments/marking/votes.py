@@ -23,6 +23,8 @@ from chalicelib.comments.marking.vote_forms import (
     ReactedQuery,
 )
 from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.people.blocking import blocked_by
+from chalicelib.comments.people.members import find_named
 from chalicelib.comments.people.rows import PEOPLE, STANDING, Person, check_may_write, person_id
 from chalicelib.comments.permissions import Rights, check_open
 from chalicelib.comments.shapes import Node
@@ -225,7 +227,14 @@ def list_reactors(
         runtime.database, reaction, reader.id, after, query.limit + 1
     )
     shown, last = page_of(rows, query.limit)
+    site = target.node["site"]
+    hidden = blocked_by(runtime, site, reader.id)
+    named = find_named(runtime.database, site, shown)
     return {
-        "people": [{"id": user_id} for user_id in shown],
+        "people": [
+            {"id": each, "name": named[each].name if each in named else None}
+            for each in shown
+            if each not in hidden
+        ],
         "next": cursors.following([last] if last else None),
     }

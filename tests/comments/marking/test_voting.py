@@ -212,13 +212,28 @@ def test_who_reacted_is_read_page_by_page(client: Client, comment: str) -> None:
     client.as_("eve").put(f"{comment}/reactions/fire")
     reader, path = client.as_("ann"), f"{comment}/reactions/heart?limit=2"
     first = reader.get(path).json
-    assert first["people"] == [{"id": "bob"}, {"id": "cy"}]
+    assert first["people"] == [{"id": "bob", "name": None}, {"id": "cy", "name": None}]
     second = reader.get(f"{path}&cursor={first['next']}").json
-    assert second == {"people": [{"id": "dan"}], "next": None}
+    assert second == {"people": [{"id": "dan", "name": None}], "next": None}
     assert client.get(path).status == 401
     other = f"{comment}/reactions/fire?cursor={first['next']}"
     assert reader.get(other).code == "invalid_cursor"
     assert reader.get(f"{comment}/reactions/heart?limit=51").status == 422
+
+
+def test_who_reacted_has_a_name_and_is_nobody_whom_the_reader_blocks(
+    client: Client, comment: str
+) -> None:
+    posted(client, "bob")
+    for who in ("cy", "bob", "dan"):
+        client.as_(who).put(f"{comment}/reactions/heart")
+    ann = client.as_("ann")
+    assert ann.put("/sites/blog/blocked/cy").status == 204
+
+    told = ann.get(f"{comment}/reactions/heart").json["people"]
+
+    assert [each["id"] for each in told] == ["bob", "dan"]
+    assert [each["name"] is not None for each in told] == [True, False]
 
 
 def test_marks_of_many_comments_are_read_at_once(client: Client, comment: str) -> None:
