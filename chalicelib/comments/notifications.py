@@ -157,10 +157,15 @@ def show(
     }
     comments = rows.read(runtime, list(wanted.values()))
     kinds = {each["_id"]: each["kind"] for each in items}
+    authors = decisions.authors_of_deleted(runtime, comments.values())
     shown: dict[str, ShownThing] = {}
     for item_id, (node, comment_id) in wanted.items():
         comment = comments.get((node["_id"], comment_id))
-        if comment is not None and _is_seen(runtime, reader, node, comment, kinds[item_id]):
+        if comment is None:
+            continue
+        is_deleted = authors.get(comment.get("act") or "") == reader.id
+        is_told = is_deleted and kinds[item_id] == "comment.rejected"
+        if is_told or _is_seen(runtime, reader, node, comment, kinds[item_id]):
             shown[item_id] = _thing(node, comment)
     return shown
 

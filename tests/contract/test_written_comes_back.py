@@ -312,6 +312,7 @@ def test_all_settings_of_comments_come_back(client: Client) -> None:
         "spam_check_url": url,
         "first_visits": [url],
         "guests": "email",
+        "guests_vote": False,
         "origins": ["https://harbour.example"],
         "search": True,
         "notifications": True,

@@ -86,6 +86,37 @@ def test_an_author_hears_that_their_comment_was_rejected(desk: Desk) -> None:
     assert desk.kinds() == ["comment.rejected"]
 
 
+def test_an_author_hears_that_a_moderator_deleted_their_comment_and_nobody_else_does(
+    desk: Desk,
+) -> None:
+    comment = desk.post()
+    desk.decide(comment, "visible")
+    assert desk.mo.delete(f"{COMMENTS}/{comment}").status == 204
+
+    (shown,) = desk.told()
+
+    assert (shown["kind"], shown["excerpt"]) == ("comment.rejected", "")
+    assert desk.told("bob") == []
+    assert "mo" not in {each["by"] for each in desk.items()}
+
+
+def test_of_a_hidden_comment_that_is_deleted_its_author_hears_once(desk: Desk) -> None:
+    comment = desk.post()
+    desk.decide(comment, "hidden")
+    assert desk.mo.delete(f"{COMMENTS}/{comment}").status == 204
+
+    assert desk.kinds() == ["comment.rejected"]
+    assert len(desk.items()) == 1
+
+
+def test_who_deletes_their_own_comment_hears_nothing_of_it(desk: Desk) -> None:
+    comment = desk.post()
+    desk.decide(comment, "visible")
+    assert desk.client.as_("ann").delete(f"{COMMENTS}/{comment}").status == 204
+
+    assert desk.kinds() == []
+
+
 def test_a_page_shows_the_decision_of_now_alone(desk: Desk) -> None:
     comment = desk.post()
     desk.decide(comment, "visible", "hidden")

@@ -73,6 +73,7 @@ def test_a_text_of_a_stranger_is_text(hostile: str, field: str) -> None:
 
     assert draft.subject == letter["Subject"]
     assert sorted(set(letter.keys())) == [
+        "Auto-Submitted",
         "Content-Language",
         "Content-Type",
         "From",

@@ -4,6 +4,7 @@ A notification follows the state that the author sees: spam looks pending, and a
 has the state that it would have without the shadow.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import cast
 
@@ -40,14 +41,12 @@ def notify_author(
 
     `read_at`: a time before the read of the comment.
     """
-    author, act_id = comment["author"], comment.get("act")
-    if author is None or act_id is None:
+    act_id = comment.get("act")
+    act = LOG.of(runtime.database).find_one(key_of(act_id)) if act_id else None
+    if act is None:
         return
-    act = LOG.of(runtime.database).find_one(key_of(act_id))
-    if act is None or act["by"] in {None, author["id"]}:
-        return
-    kind = kind_of(_as_before(comment, act), comment)
-    if kind is None:
+    author, kind = _news(comment, act)
+    if author is None or kind is None or act["by"] in {None, author}:
         return
     event = NotificationEvent(
         key=f"decided/{comment['id']}/{act_id}",
@@ -55,11 +54,32 @@ def notify_author(
         thing=thing,
         by="",
         at=act["at"],
-        recipients={author["id"]: kind},
+        recipients={author: kind},
         # No item needs a withdrawal: the inbox shows only decisions that `is_true` confirms.
         is_new=True,
     )
     events.agree(runtime, event, read_at)
+
+
+def _news(comment: Comment, act: Act) -> tuple[str | None, Kind | None]:
+    """Return the author of a comment, and the kind of news in the last act on it."""
+    if comment["author"] is not None:
+        return comment["author"]["id"], kind_of(_as_before(comment, act), comment)
+    # Of a deleted comment the log alone knows the author, until their erasure.
+    is_news = act["action"] == "delete" and act["before"].get("state") in {"visible", "pending"}
+    return (act["person"], "comment.rejected") if is_news else (None, None)
+
+
+def authors_of_deleted(runtime: Runtime, comments: Iterable[Comment]) -> dict[str, str]:
+    """Return the authors of comments that moderators deleted, by the ids of the acts."""
+    gone = [each for each in comments if each["author"] is None]
+    ids = sorted({act for each in gone if (act := each.get("act"))})
+    if not ids:
+        return {}
+    sites = sorted({str(key_of(each)["site"]) for each in ids})
+    where = {"_id": {"$in": ids}, "site": {"$in": sites}, "action": "delete"}
+    found = LOG.of(runtime.database).find(where, {"person": 1})
+    return {each["_id"]: each["person"] for each in found if each["person"]}
 
 
 def _as_before(comment: Comment, act: Act) -> Comment:

@@ -41,6 +41,7 @@ STAFF = "only staff of the site may call it"
 UNDRIVEN = {
     "putNode": STAFF,
     "deleteNode": STAFF,
+    "erasePerson": STAFF,
     "relocateNode": STAFF,
     "moveToStore": STAFF,
     "listFlags": STAFF,
