@@ -12,6 +12,7 @@ from typing import Any
 
 import schemathesis
 
+from chalicelib.people.ids import CLAIMED_PATTERN
 from contract.compatibility import resolve
 
 # Codes that no call gets that fits the document.
@@ -52,6 +53,7 @@ _PICTURE = "picture"
 _seen: set[str] = set()
 _REFUSALS = frozenset({400, 413, 415, 422})
 _PLAIN = re.compile(r"[A-Za-z0-9:_-]{1,64}")
+_CLAIMED = re.compile(CLAIMED_PATTERN)
 _OWNED = re.compile(r"[a-z0-9_-]{1,60}:[a-z0-9_-]{1,60}")
 
 
@@ -109,8 +111,12 @@ def after_call(
 
 
 def _fits(value: str, known: str) -> bool:
-    """Tell whether a value has the form of a known name: a wrong one may not become right."""
-    return (_OWNED if ":" in known else _PLAIN).fullmatch(value) is not None
+    """Tell whether a value has the form of a known name: a wrong one may not become right.
+
+    An id of a person without an account stays, since a call may take these alone.
+    """
+    form = _OWNED if ":" in known else _PLAIN
+    return form.fullmatch(value) is not None and not _CLAIMED.fullmatch(value)
 
 
 @schemathesis.hook
