@@ -243,7 +243,7 @@ export default class PlazaFeed extends Live {
   #posted(post) {
     const item = this.#shown.get(post.id) || this.#item(post);
     this.#list.prepend(item);
-    this.#status.textContent = this.#words.t("posted");
+    this.#say(this.#words.t("posted"));
     goTo(item);
     tell(this, "posted", { id: post.id });
   }

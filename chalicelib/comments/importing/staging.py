@@ -82,17 +82,17 @@ class Staging:
         A former run that crashed may have staged the others; that of an earlier release did so
         without their parts.
         """
-        ids = [batch.comments[place]["_id"] for place in there]
-        where = {"run": self._lease.read["run"], "_id": {"$in": ids}, "part": {"$exists": True}}
-        if not ids:
+        if not there:
             return set()
+        comments = {place: batch.comments[place] for place in there}
+        ids = [comment["_id"] for comment in comments.values()]
+        where = {"run": self._lease.read["run"], "_id": {"$in": ids}, "part": {"$exists": True}}
         rows = STAGED.of(self._runtime.database).find(where, {"part": 1})
-        parts = {row["_id"]: row.get("part") for row in rows}
+        parts = {row["_id"]: row["part"] for row in rows}
         return {
             place
-            for place in there
-            if parts.get(batch.comments[place]["_id"], batch.comments[place].get("part"))
-            != batch.comments[place].get("part")
+            for place, comment in comments.items()
+            if comment["_id"] in parts and parts[comment["_id"]] != comment.get("part")
         }
 
 
